@@ -1,0 +1,87 @@
+// The four independent axes of a context ladder, and the presets over them.
+//
+// Nothing but the table behind `designs()` knows a preset's name: code branches on axes.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ahead {
+
+/// When the programs of a ladder are compiled.
+enum class Schedule {
+  kEager,     ///< everything before the first token
+  kOneAhead,  ///< what the next step needs first, then exactly one successor in the background
+  kOnDemand,  ///< each program when it is needed; the negative control
+};
+
+/// How the KV cache's memory grows.
+enum class KvPolicy {
+  kSharedMax,  ///< the last rung is reserved and touched from the start
+  kCopyGrow,   ///< sized to the rung; at a boundary allocate the next, copy live blocks, free the old
+};
+
+/// The element type the KV cache stores.
+enum class KvType { kF32, kF16 };
+
+/// How the decoder is cut into separately compiled parts.
+enum class Partition {
+  kWhole,  ///< one graph per rung
+};
+
+/// A point in the space of designs.
+struct Axes {
+  /// Rung capacities in tokens, strictly increasing.
+  std::vector<std::int64_t> ladder = {1024, 2048, 4096, 8192};
+  Schedule schedule = Schedule::kOneAhead;
+  KvPolicy kv = KvPolicy::kCopyGrow;
+  Partition partition = Partition::kWhole;
+};
+
+/// A named preset over the axes.
+struct Design {
+  std::string_view name;
+  std::string_view summary;
+  /// Keep only the last rung of the ladder asked for.
+  bool last_rung_only;
+  Schedule schedule;
+  KvPolicy kv;
+  Partition partition;
+};
+
+/// The presets, baselines first.
+[[nodiscard]] std::span<const Design> designs();
+
+/// The preset the command line and the API use when none is named.
+[[nodiscard]] const Design& default_design();
+
+/// Throws Error(kInvalidArgument), listing the known names, when `name` is none of them.
+[[nodiscard]] const Design& find_design(std::string_view name);
+
+/// The axes of `design` over `ladder`.
+[[nodiscard]] Axes axes_of(const Design& design, const std::vector<std::int64_t>& ladder);
+
+/// Spelled as on the command line and in the JSON: "one-ahead", "copy-grow", "f16", "whole".
+[[nodiscard]] std::string_view to_string(Schedule value);
+[[nodiscard]] std::string_view to_string(KvPolicy value);
+[[nodiscard]] std::string_view to_string(KvType value);
+[[nodiscard]] std::string_view to_string(Partition value);
+
+/// The inverse; throw Error(kInvalidArgument) naming the value and the values that exist.
+[[nodiscard]] Schedule parse_schedule(std::string_view text);
+[[nodiscard]] KvPolicy parse_kv_policy(std::string_view text);
+[[nodiscard]] KvType parse_kv_type(std::string_view text);
+[[nodiscard]] Partition parse_partition(std::string_view text);
+
+/// Parses "1024,2048,4096". Throws Error(kInvalidArgument) when it is empty, not numbers, not
+/// strictly increasing, or below 16 tokens.
+[[nodiscard]] std::vector<std::int64_t> parse_ladder(std::string_view text);
+
+/// Throws Error(kInvalidArgument) when `ladder` is empty, not strictly increasing, has a rung below
+/// 16 tokens or one beyond `trained_context_tokens`.
+void check_ladder(const std::vector<std::int64_t>& ladder, std::int64_t trained_context_tokens);
+
+}  // namespace ahead

@@ -1,0 +1,107 @@
+// The public door: open a model, choose the axes, generate.
+//
+//   ahead::LLMPipeline pipeline("SmolLM2.gguf", "CPU", {.axes = {.ladder = {1024, 2048}}});
+//   auto result = pipeline.generate("The sea is", {.max_new_tokens = 64},
+//                                   [](std::string_view text) {
+//                                     std::cout << text << std::flush;
+//                                     return ahead::StreamingStatus::kRunning;
+//                                   });
+//
+// Named as users of OpenVINO GenAI's LLMPipeline expect. See generation_config.h and run_result.h.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ahead/axes.h"
+#include "ahead/error.h"
+#include "ahead/generation_config.h"
+#include "ahead/run_result.h"
+
+namespace ahead {
+
+/// A model read from a GGUF file or an OpenVINO IR folder; cheap to copy, shared by pipelines.
+/// Reading may be done on any thread; the object is immutable afterwards.
+class Model {
+ public:
+  /// Throws Error(kInvalidModel | kUnsupportedModel).
+  explicit Model(const std::string& path);
+
+  [[nodiscard]] const ModelFacts& facts() const;
+
+  /// Token ids of `text`, with no token added. Thread-safe.
+  [[nodiscard]] std::vector<std::int32_t> encode(std::string_view text) const;
+
+  /// Text of `ids`, special tokens left out. Thread-safe.
+  [[nodiscard]] std::string decode(std::span<const std::int32_t> ids) const;
+
+  /// Seconds it took to read.
+  [[nodiscard]] double load_s() const;
+
+  struct Impl;
+
+ private:
+  friend class LLMPipeline;
+  std::shared_ptr<const Impl> impl_;
+};
+
+/// How a pipeline is set up; everything has a default that works.
+struct PipelineConfig {
+  Axes axes;
+  KvType kv_type = KvType::kF32;
+  /// Kept for the result only; nothing branches on it.
+  std::string design;
+  /// Prompt tokens that go through the device at once. Above 0.
+  std::int64_t prefill_chunk = 128;
+  /// Cores for the device and for background compiles. Empty: the first core the process may use
+  /// for the device and the others, or else the same one, for compiles.
+  std::vector<int> device_cores;
+  std::vector<int> compile_cores;
+  /// For tests of failure: a background compile of this decode rung fails with this message.
+  struct InjectedFailure {
+    std::int64_t rung = 0;
+    std::string message;
+  };
+  std::optional<InjectedFailure> inject_compile_failure;
+};
+
+/// Generates text from one model on one device. One generate() at a time. Programs stay compiled
+/// between calls as far as the schedule keeps them.
+class LLMPipeline {
+ public:
+  /// Throws Error(kInvalidArgument) for axes or a device that cannot be.
+  LLMPipeline(const Model& model, const std::string& device, const PipelineConfig& config = {});
+  LLMPipeline(const std::string& path, const std::string& device, const PipelineConfig& config = {});
+  /// Waits for the one compile call that may be running, and for nothing else.
+  ~LLMPipeline();
+  LLMPipeline(const LLMPipeline&) = delete;
+  LLMPipeline& operator=(const LLMPipeline&) = delete;
+
+  /// Generates from a text. The calling thread is the decode thread; it is pinned to the device
+  /// cores for the duration of the call.
+  ///
+  /// Throws Error before the first token only. A failure after it ends generation: the tokens so
+  /// far stand in the result and `result.error` says what happened.
+  RunResult generate(std::string_view prompt, const GenerationConfig& config = {},
+                     const Streamer& streamer = {});
+
+  /// The same from token ids.
+  RunResult generate(std::span<const std::int32_t> prompt_ids, const GenerationConfig& config = {},
+                     const Streamer& streamer = {});
+
+  [[nodiscard]] const Model& model() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// The version of the library, "major.minor.patch".
+[[nodiscard]] std::string_view version();
+
+}  // namespace ahead

@@ -1,0 +1,137 @@
+// What one request did: the values behind `ahead run --json` and `--trace`.
+//
+// Seconds, bytes and tokens throughout; field names are the JSON contract's.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "ahead/axes.h"
+
+namespace ahead {
+
+/// Why generation ended.
+enum class FinishReason {
+  kStop,       ///< an end-of-sequence token or a stop string
+  kMaxTokens,  ///< max_new_tokens, or the end of the forced tokens
+  kLength,     ///< the last rung is full
+  kStopped,    ///< the streamer said kStop
+  kCancelled,  ///< the streamer said kCancel, or the stop token was triggered
+};
+
+[[nodiscard]] std::string_view to_string(FinishReason reason);
+
+/// Facts about a model, read from its file.
+struct ModelFacts {
+  std::string path;
+  std::string sha256;  ///< of the GGUF file, or of the IR's .bin
+  std::string architecture;
+  std::int64_t layers = 0;
+  std::int64_t q_heads = 0;
+  std::int64_t kv_heads = 0;  ///< of the first layer, when layers differ
+  std::int64_t head_dim = 0;
+  std::int64_t vocabulary = 0;
+  std::int64_t trained_context = 0;
+  std::int64_t kv_values_per_token = 0;  ///< K and V elements over all layers
+};
+
+/// One compile of one program.
+struct CompileRecord {
+  std::string part;  ///< "prefill" or "decode"
+  std::int64_t rung = 0;
+  double begin_s = 0;  ///< since the request began
+  double end_s = 0;
+  bool foreground = false;    ///< the request waited for at least a part of it
+  double waited_s = 0;        ///< how much of it the request waited for
+  std::string cache = "off";  ///< "hit", "miss", or "off" while no artifact cache is in use
+  std::string reason;         ///< why it was started then
+};
+
+/// One move from a rung to the next.
+struct BoundaryRecord {
+  std::int64_t from = 0;
+  std::int64_t to = 0;
+  std::int64_t at_token = 0;  ///< live tokens at the move
+  bool ready = false;         ///< the successor was ready when it was needed
+  double wait_s = 0;
+  double migration_s = 0;
+  std::int64_t copied_bytes = 0;
+  std::int64_t live_blocks = 0;  ///< blocks that held live rows, over all layers, K and V apart
+};
+
+/// Decode steps on one rung.
+struct RungTokens {
+  std::int64_t count = 0;
+  double seconds = 0;
+};
+
+/// One event of the timeline: a span on a row, or a counter's value when `counter`.
+struct TraceEvent {
+  std::string row;  ///< "device", "compiler" or "kv"
+  std::string name;
+  double begin_s = 0;
+  double end_s = 0;
+  bool counter = false;
+  std::vector<std::pair<std::string, double>> numbers;
+  std::vector<std::pair<std::string, std::string>> notes;
+};
+
+/// Everything measured about one request.
+struct RunResult {
+  Axes axes;
+  KvType kv_type = KvType::kF32;
+  std::string design;  ///< the preset's name, or empty
+  std::string device;
+  std::vector<std::string> executed_on;  ///< as the compiled programs report it
+  ModelFacts model;
+
+  struct {
+    std::int64_t prompt = 0;
+    std::int64_t generated = 0;
+    std::map<std::int64_t, RungTokens> by_rung;
+  } tokens;
+
+  struct {
+    double load = 0;
+    double foreground_compile = 0;
+    double hidden_compile = 0;
+    double prefill = 0;
+    double ttft = 0;       ///< from the call of generate(); model load apart
+    double ttft_cold = 0;  ///< model load included
+    double decode = 0;
+    double boundary_wait = 0;
+    double migration = 0;
+    double critical_path = 0;
+  } time_s;
+
+  std::vector<CompileRecord> compiles;
+  std::vector<BoundaryRecord> boundaries;
+
+  struct {
+    std::int64_t kv_reserved_avg_bytes = 0;
+    std::int64_t kv_reserved_peak_bytes = 0;
+    std::int64_t kv_committed_avg_bytes = 0;
+    std::int64_t kv_committed_peak_bytes = 0;
+    std::int64_t rss_peak_bytes = 0;
+  } memory;
+
+  FinishReason finish_reason = FinishReason::kStop;
+  std::string text;
+  std::vector<std::int32_t> token_ids;
+  /// Empty, or why generation ended early; what was produced until then stands above.
+  std::string error;
+
+  std::vector<TraceEvent> trace;
+};
+
+/// The JSON of `ahead run --json`, indented, one object.
+[[nodiscard]] std::string to_json(const RunResult& result);
+
+/// Chrome's trace event format; opens in Perfetto and chrome://tracing.
+[[nodiscard]] std::string to_chrome_trace(const RunResult& result);
+
+}  // namespace ahead

@@ -1,0 +1,77 @@
+#include "base/executor.h"
+
+#include <utility>
+
+#include "base/affinity.h"
+#include "base/check.h"
+
+namespace ahead {
+
+ThreadExecutor::ThreadExecutor(Options options)
+    : options_(std::move(options)), thread_([this](const std::stop_token& stop) { work(stop); }) {}
+
+ThreadExecutor::~ThreadExecutor() {
+  thread_.request_stop();
+  const std::lock_guard lock(mutex_);
+  queue_.clear();
+}
+
+void ThreadExecutor::post(std::function<void()> task) {
+  {
+    const std::lock_guard lock(mutex_);
+    AHEAD_CHECK(queue_.size() < options_.queue_bound, "the executor's queue is full");
+    queue_.push_back(std::move(task));
+  }
+  changed_.notify_all();
+}
+
+bool ThreadExecutor::wait(std::stop_token stop, const std::function<bool()>& done) {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    const std::size_t seen = finished_;
+    lock.unlock();  // `done` may take locks that a task holds while it posts
+    const bool is_done = done();
+    lock.lock();
+    if (is_done) return true;
+    if (stop.stop_requested()) return false;
+    changed_.wait(lock, stop, [&] { return finished_ != seen; });
+  }
+}
+
+void ThreadExecutor::work(const std::stop_token& stop) {
+  if (!options_.cores.empty()) pin_current_thread(options_.cores);
+  std::unique_lock lock(mutex_);
+  while (changed_.wait(lock, stop, [this] { return !queue_.empty(); })) {
+    if (stop.stop_requested()) return;
+    const std::function<void()> task = std::move(queue_.front());
+    queue_.pop_front();
+    lock.unlock();
+    task();
+    lock.lock();
+    ++finished_;
+    changed_.notify_all();
+  }
+}
+
+void ManualExecutor::post(std::function<void()> task) {
+  AHEAD_CHECK(queue_.size() < queue_bound_, "the executor's queue is full");
+  queue_.push_back(std::move(task));
+}
+
+bool ManualExecutor::wait(std::stop_token stop, const std::function<bool()>& done) {
+  while (!done()) {
+    if (stop.stop_requested()) return false;
+    AHEAD_CHECK(run_one(), "waiting for something that no queued task can bring about");
+  }
+  return true;
+}
+
+bool ManualExecutor::run_one() {
+  if (queue_.empty()) return false;
+  const std::function<void()> task = std::move(queue_.front());
+  queue_.pop_front();
+  task();
+  return true;
+}
+
+}  // namespace ahead
