@@ -40,6 +40,9 @@ class Model {
   /// Text of `ids`, special tokens left out. Thread-safe.
   [[nodiscard]] std::string decode(std::span<const std::int32_t> ids) const;
 
+  /// SHA-256 of the weights' file, in hexadecimal; read and hashed at each call. Throws Error(kIo).
+  [[nodiscard]] std::string sha256() const;
+
   /// Seconds it took to read.
   [[nodiscard]] double load_s() const;
 

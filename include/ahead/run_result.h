@@ -21,6 +21,7 @@ enum class FinishReason {
   kLength,     ///< the last rung is full
   kStopped,    ///< the streamer said kStop
   kCancelled,  ///< the streamer said kCancel, or the stop token was triggered
+  kError,      ///< a failure after the first token; RunResult::error says which
 };
 
 [[nodiscard]] std::string_view to_string(FinishReason reason);
@@ -28,7 +29,7 @@ enum class FinishReason {
 /// Facts about a model, read from its file.
 struct ModelFacts {
   std::string path;
-  std::string sha256;  ///< of the GGUF file, or of the IR's .bin
+  std::string weights;  ///< the file that holds the weights
   std::string architecture;
   std::int64_t layers = 0;
   std::int64_t q_heads = 0;
@@ -88,6 +89,8 @@ struct RunResult {
   std::string device;
   std::vector<std::string> executed_on;  ///< as the compiled programs report it
   ModelFacts model;
+  /// Of the weights' file; empty until Model::sha256() is asked for: hashing gigabytes takes seconds.
+  std::string model_sha256;
 
   struct {
     std::int64_t prompt = 0;

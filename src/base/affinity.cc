@@ -1,3 +1,4 @@
+// sched_getaffinity and sched_setaffinity. May use: std, the kernel.
 #include "base/affinity.h"
 
 #include <sched.h>

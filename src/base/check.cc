@@ -1,3 +1,4 @@
+// Says what was broken, and stops. May use: std.
 #include "base/check.h"
 
 #include <cstdio>

@@ -1,3 +1,4 @@
+// The machine's monotonic clock. May use: std.
 #include "base/clock.h"
 
 namespace ahead {

@@ -1,5 +1,7 @@
+// The worker thread and its hand-cranked twin. May use: std.
 #include "base/executor.h"
 
+#include <optional>
 #include <utility>
 
 #include "base/affinity.h"
@@ -7,16 +9,23 @@
 
 namespace ahead {
 
-ThreadExecutor::ThreadExecutor(Options options)
-    : options_(std::move(options)), thread_([this](const std::stop_token& stop) { work(stop); }) {}
+ThreadExecutor::ThreadExecutor(Options options) : options_(std::move(options)) {
+  // A thread inherits its creator's cores. Pinning here, not in the worker, makes cores that cannot
+  // be used an error the caller meets.
+  std::optional<ScopedAffinity> inherited;
+  if (!options_.cores.empty()) inherited.emplace(options_.cores);
+  thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
+}
 
 ThreadExecutor::~ThreadExecutor() {
   thread_.request_stop();
+  std::deque<std::function<void()>> dropped;  // destroyed unlocked: see work()
   const std::lock_guard lock(mutex_);
-  queue_.clear();
+  dropped.swap(queue_);
 }
 
 void ThreadExecutor::post(std::function<void()> task) {
+  AHEAD_CHECK(task != nullptr, "a task can be called");
   {
     const std::lock_guard lock(mutex_);
     AHEAD_CHECK(queue_.size() < options_.queue_bound, "the executor's queue is full");
@@ -39,14 +48,14 @@ bool ThreadExecutor::wait(std::stop_token stop, const std::function<bool()>& don
 }
 
 void ThreadExecutor::work(const std::stop_token& stop) {
-  if (!options_.cores.empty()) pin_current_thread(options_.cores);
   std::unique_lock lock(mutex_);
   while (changed_.wait(lock, stop, [this] { return !queue_.empty(); })) {
     if (stop.stop_requested()) return;
-    const std::function<void()> task = std::move(queue_.front());
+    std::function<void()> task = std::move(queue_.front());
     queue_.pop_front();
     lock.unlock();
     task();
+    task = nullptr;  // what it holds goes while unlocked, as that may post or take locks of its own
     lock.lock();
     ++finished_;
     changed_.notify_all();
@@ -54,6 +63,7 @@ void ThreadExecutor::work(const std::stop_token& stop) {
 }
 
 void ManualExecutor::post(std::function<void()> task) {
+  AHEAD_CHECK(task != nullptr, "a task can be called");
   AHEAD_CHECK(queue_.size() < queue_bound_, "the executor's queue is full");
   queue_.push_back(std::move(task));
 }

@@ -34,6 +34,7 @@ class ThreadExecutor final : public Executor {
     std::vector<int> cores;
     std::size_t queue_bound = 16;
   };
+  /// Throws Error(kInvalidArgument) when the cores cannot be used.
   explicit ThreadExecutor(Options options);
   /// Drops what is queued, waits for the task that runs.
   ~ThreadExecutor() override;

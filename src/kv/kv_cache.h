@@ -1,9 +1,8 @@
-// One sequence's KV cache: its rows, its capacity, and how it grows. Three policies over one layout
-// and one page provider, differing in nothing but memory. May use: base.
+// One sequence's KV cache: its rows, its capacity, and how it grows. The policies share one layout
+// and one page provider and differ in nothing but memory. May use: base.
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -26,10 +25,10 @@ class KvCache {
   struct Options {
     Layout layout;
     std::size_t first_capacity = 0;  ///< rows; a whole number of blocks
-    std::size_t last_capacity = 0;   ///< rows; the most it will ever be asked to hold
+    std::size_t last_capacity = 0;   ///< rows, likewise; the most it will ever be asked to hold
   };
 
-  virtual ~KvCache() = default;
+  virtual ~KvCache();
   KvCache(const KvCache&) = delete;
   KvCache& operator=(const KvCache&) = delete;
 
@@ -38,7 +37,7 @@ class KvCache {
   [[nodiscard]] const Layout& layout() const { return options_.layout; }
 
   /// The layer's tensors at the current capacity, shaped by Layout::k_shape and v_shape. They stay
-  /// valid until grow().
+  /// valid until grow(), and readable until release_old().
   [[nodiscard]] TensorView k(std::size_t layer) const;
   [[nodiscard]] TensorView v(std::size_t layer) const;
 
@@ -46,17 +45,19 @@ class KvCache {
   /// not exceed capacity().
   void append(const std::vector<NewRows>& rows, std::size_t count);
 
-  /// Raises the capacity to `capacity` rows, a whole number of blocks no greater than
-  /// last_capacity, keeping every live row. Views taken before are void. Throws
-  /// Error(kOutOfMemory), in which case the cache is as before.
-  virtual Growth grow(std::size_t capacity) = 0;
+  /// Raises the capacity to `capacity` rows, a whole number of blocks above capacity() and no
+  /// greater than last_capacity, keeping every live row. Views taken before are void. What an
+  /// earlier grow() replaced and nobody released is freed. Throws Error(kOutOfMemory), in which
+  /// case the cache is as before.
+  Growth grow(std::size_t capacity);
 
   /// Frees memory that the last grow() replaced; until then the old views stay readable.
-  virtual void release_old() = 0;
+  void release_old() noexcept { release(old_regions_); }
 
-  /// Bytes the policy holds now.
+  /// Bytes the policy holds now, replaced memory not yet released included.
   [[nodiscard]] std::size_t reserved_bytes() const;
-  /// Bytes backed by physical memory now, by the kernel's account.
+  /// Bytes of those backed by physical memory now, by the kernel's account. Throws Error(kIo) where
+  /// it gives none.
   [[nodiscard]] std::size_t committed_bytes() const;
 
  protected:
@@ -66,20 +67,29 @@ class KvCache {
     Region v;
   };
 
+  /// Holds no memory yet: the policy's constructor sets regions_.
   KvCache(Options options, PageProvider& pages);
 
-  /// Regions for every layer with room for `capacity` rows; all or none.
+  /// Regions for every layer with room for `capacity` rows; all or none. Throws
+  /// Error(kOutOfMemory) with the bytes wanted for all of them.
   [[nodiscard]] std::vector<LayerRegions> allocate(std::size_t capacity);
+  /// Empties `regions`.
   void release(std::vector<LayerRegions>& regions) noexcept;
 
   const Options options_;
   PageProvider& pages_;
   std::vector<LayerRegions> regions_;
+  std::vector<LayerRegions> old_regions_;  ///< what the last growth replaced
   std::size_t capacity_ = 0;
   std::size_t live_rows_ = 0;
+
+ private:
+  /// Makes regions_ fit `capacity` rows and returns the bytes it copied; throws with nothing
+  /// changed.
+  virtual std::size_t fit(std::size_t capacity) = 0;
 };
 
-/// The cache that `policy` asks for. `pages` must outlive it.
+/// The cache that `policy` asks for. `pages` must outlive it. Throws Error(kOutOfMemory).
 [[nodiscard]] std::unique_ptr<KvCache> make_cache(KvPolicy policy, KvCache::Options options,
                                                   PageProvider& pages);
 

@@ -16,15 +16,16 @@ class PageProvider {
  public:
   virtual ~PageProvider() = default;
 
-  /// Memory that reads as zero and is committed by the kernel as pages are first written. Throws
-  /// Error(kOutOfMemory) that says how many bytes were wanted.
+  /// Memory that reads as zero and is committed by the kernel as pages are first written. `bytes`
+  /// is above 0. Throws Error(kOutOfMemory) that says how many bytes were wanted.
   virtual Region allocate(std::size_t bytes) = 0;
 
   /// Gives a region of allocate() back.
   virtual void release(Region region) noexcept = 0;
 
   /// Bytes of `region` that physical memory of this process's own backs now, by the kernel's
-  /// account: the shared zero page does not count.
+  /// account: the shared zero page does not count. Never more than `region.bytes`. Throws
+  /// Error(kIo) where the kernel gives no account.
   [[nodiscard]] virtual std::size_t committed_bytes(Region region) const = 0;
 };
 

@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-
 namespace ahead::text {
 
 /// Immutable once built; every call is thread-safe.

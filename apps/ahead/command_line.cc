@@ -1,0 +1,114 @@
+// See command_line.h. May use: include/ahead, CLI11.
+#include "command_line.h"
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <exception>
+#include <new>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ahead/llm_pipeline.h"
+#include "designs_command.h"
+#include "exit_code.h"
+#include "inspect_command.h"
+#include "output.h"
+#include "report.h"
+#include "run_command.h"
+#include "wording.h"
+
+namespace ahead::cli {
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  ahead run SmolLM2.gguf "The sea is" --max-new-tokens 100
+  ahead run SmolLM2.gguf --prompt-file notes.txt --ladder 1024,2048,4096 --json run.json
+  ahead inspect SmolLM2.gguf
+  ahead designs
+
+ahead COMMAND --help says more.)";
+
+// The command whose help would answer, as typed.
+std::string help_command(const CLI::App& app) {
+  for (const CLI::App* command : app.get_subcommands()) {
+    return "ahead " + command->get_name() + " --help";
+  }
+  return "ahead --help";
+}
+
+std::string unexpected(const std::string& word) {
+  return (word.front() == '-' ? "unknown option " : "unexpected argument ") + in_quotes(word) +
+         (word.front() == '-' ? "" : ", a prompt of several words goes in quotes");
+}
+
+// CLI11 reports a missing command before it names the word it did not know.
+void check_command(const CLI::App& app, std::span<const char* const> arguments) {
+  const std::string word = arguments.empty() ? "" : arguments.front();
+  if (word.empty() || word == "-h" || word == "--help" || word == "--version") {
+    return;
+  }
+  std::string names;
+  for (const CLI::App* command : app.get_subcommands({})) {
+    if (command->get_name() == word) {
+      return;
+    }
+    names += (names.empty() ? "" : ", ") + command->get_name();
+  }
+  throw Error(ErrorKind::kInvalidArgument,
+              (word.front() == '-' ? "unknown option " : "unknown command ") + in_quotes(word) +
+                  "; the commands are " + names);
+}
+
+int parse(CLI::App& app, int argc, const char* const* argv) {
+  try {
+    app.parse(argc, argv);
+    return kExitOk;
+  } catch (const CLI::CallForHelp&) {
+    TextOutput(1).write(app.help());
+    return kExitOk;
+  } catch (const CLI::CallForVersion&) {
+    TextOutput(1).write("ahead " + std::string(version()) + "\n");
+    return kExitOk;
+  } catch (const CLI::ExtrasError& error) {
+    const std::vector<std::string> words = app.remaining(true);
+    const std::string what =
+        words.empty() || words.front().empty() ? error.what() : unexpected(words.front());
+    report_error(what + "; see " + help_command(app));
+    return kExitUsage;
+  } catch (const CLI::ParseError& error) {
+    report_error(std::string(error.what()) + "; see " + help_command(app));
+    return kExitUsage;
+  }
+}
+
+}  // namespace
+
+int run_command_line(int argc, const char* const* argv) {
+  fill_standard_descriptors();
+  std::signal(SIGPIPE, SIG_IGN);
+  try {
+    CLI::App app(
+        "Runs LLM generation on a ladder of compiled contexts: compile ahead, not up front.",
+        "ahead");
+    app.set_version_flag("--version", std::string(version()), "Print the version and exit");
+    app.require_subcommand(1);
+    add_run_command(app);
+    add_inspect_command(app);
+    add_designs_command(app);
+    app.footer(kExamples);  // After the commands, which would inherit it.
+    check_command(app, std::span(argv, static_cast<std::size_t>(argc)).subspan(argc > 0 ? 1 : 0));
+    return parse(app, argc, argv);
+  } catch (const Error& error) {
+    report_error(error.what());
+    return exit_code(error.kind());
+  } catch (const std::bad_alloc&) {
+    report_error("out of memory; a shorter --ladder or --kv-type f16 needs less");
+    return kExitFailed;
+  } catch (const std::exception& error) {
+    report_error(error.what());
+    return kExitFailed;
+  }
+}
+
+}  // namespace ahead::cli

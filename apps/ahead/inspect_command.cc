@@ -1,0 +1,56 @@
+// See inspect_command.h. May use: include/ahead, CLI11.
+#include "inspect_command.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ahead/llm_pipeline.h"
+#include "inspect_report.h"
+#include "output.h"
+#include "run_options.h"
+
+namespace ahead::cli {
+namespace {
+
+struct InspectFlags {
+  std::string model;
+  std::optional<std::string> ladder;
+  bool json = false;
+};
+
+void inspect(const InspectFlags& flags) {
+  std::optional<std::vector<std::int64_t>> asked;
+  if (flags.ladder) {
+    asked = parse_ladder(*flags.ladder);
+  }
+  const Model model(flags.model);
+  const InspectInput input{.facts = model.facts(),
+                           .sha256 = model.sha256(),
+                           .load_s = model.load_s(),
+                           .ladder = choose_ladder(asked, model.facts().trained_context).rungs,
+                           .prefill_chunk = PipelineConfig{}.prefill_chunk};
+  TextOutput out(1);
+  out.write(flags.json ? inspect_json(input) : inspect_text(input));
+  if (!out.error().empty() && !out.reader_gone()) {
+    throw Error(ErrorKind::kIo, out.error());
+  }
+}
+
+}  // namespace
+
+void add_inspect_command(CLI::App& app) {
+  CLI::App* const command = app.add_subcommand(
+      "inspect", "Show a model's facts, the KV bytes of each rung and the parts compiled for it");
+  const auto flags = std::make_shared<InspectFlags>();
+  command->add_option("MODEL", flags->model, "A GGUF file, or the folder of an OpenVINO IR")
+      ->type_name("")
+      ->required();
+  command->add_option("--ladder", flags->ladder, "Rungs in tokens, like 1024,2048,4096")
+      ->type_name("LIST");
+  command->add_flag("--json", flags->json, "Write one JSON object instead of text");
+  command->callback([flags] { inspect(*flags); });
+}
+
+}  // namespace ahead::cli

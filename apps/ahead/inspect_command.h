@@ -1,0 +1,11 @@
+// `ahead inspect MODEL`: a decoder's facts, its ladder, its parts. May use: include/ahead, CLI11.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace ahead::cli {
+
+/// Adds the command; running it writes to standard output and throws ahead::Error.
+void add_inspect_command(CLI::App& app);
+
+}  // namespace ahead::cli

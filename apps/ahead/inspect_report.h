@@ -1,0 +1,25 @@
+// What `ahead inspect` says about a model. May use: include/ahead.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ahead/run_result.h"
+
+namespace ahead::cli {
+
+struct InspectInput {
+  ModelFacts facts;
+  std::string sha256;
+  double load_s = 0;
+  std::vector<std::int64_t> ladder;
+  std::int64_t prefill_chunk = 0;
+};
+
+/// For people: the facts, KV bytes on each rung, the parts that are compiled for it.
+[[nodiscard]] std::string inspect_text(const InspectInput& input);
+/// The same for programs: one JSON object.
+[[nodiscard]] std::string inspect_json(const InspectInput& input);
+
+}  // namespace ahead::cli

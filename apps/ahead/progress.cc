@@ -1,0 +1,180 @@
+// See progress.h. May use: include/ahead, POSIX.
+#include "progress.h"
+
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string_view>
+
+#include "output.h"
+#include "report.h"
+#include "wording.h"
+
+namespace ahead::cli {
+namespace {
+
+constexpr std::chrono::milliseconds kRedrawEvery{200};
+
+bool is_bar(ProgressDisplay::Style style) {
+  return style == ProgressDisplay::Style::kBar || style == ProgressDisplay::Style::kBarBelow;
+}
+
+// Of the terminal behind `fd`; 80 when it does not say.
+std::size_t columns(int fd) {
+  winsize size{};
+  return ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : 80U;
+}
+
+bool same_file(int a, int b) {
+  struct stat first {};
+  struct stat second {};
+  return ::fstat(a, &first) == 0 && ::fstat(b, &second) == 0 && first.st_dev == second.st_dev &&
+         first.st_ino == second.st_ino;
+}
+
+// Terminal sequences. Down-and-up first makes sure that there is a line below, scrolling at the
+// bottom of the screen, before the cursor's place is saved.
+constexpr std::string_view kMakeLineBelow = "\033D\033M";
+constexpr std::string_view kSaveAndGoBelow = "\0337\033[B\r";
+constexpr std::string_view kRestore = "\0338";
+constexpr std::string_view kEraseLine = "\r\033[K";
+
+}  // namespace
+
+ProgressDisplay::ProgressDisplay(Options options)
+    : options_(options), begin_(std::chrono::steady_clock::now()) {
+  if (is_bar(options_.style)) {
+    ticker_ = std::jthread([this](const std::stop_token& stop) { tick(stop); });
+  }
+}
+
+ProgressDisplay::~ProgressDisplay() { finish(); }
+
+void ProgressDisplay::phase(const std::string& what) {
+  const std::lock_guard lock(mutex_);
+  state_ = ProgressState{};
+  state_.phase = one_line(what);
+  state_.phase_begin_s = now_s();
+  line(state_.phase);
+  draw();
+}
+
+void ProgressDisplay::begin_request(std::int64_t prompt_tokens) {
+  const std::lock_guard lock(mutex_);
+  state_.prompt_tokens = prompt_tokens;
+  state_.phase = "starting";
+  state_.phase_begin_s = now_s();
+}
+
+void ProgressDisplay::update(const Progress& event) {
+  if (options_.style == Style::kNone) {
+    return;
+  }
+  const std::lock_guard lock(mutex_);
+  if (const auto text = apply(state_, event, now_s())) {
+    line(*text);
+    draw();
+  }
+}
+
+void ProgressDisplay::around_text(std::string_view text, const std::function<void()>& write) {
+  const std::lock_guard lock(mutex_);
+  if (options_.style == Style::kBarBelow) {
+    erase();
+  }
+  write();
+  text_.write(text, columns(options_.fd));
+  if (options_.style == Style::kBarBelow) {
+    draw();
+  }
+}
+
+void ProgressDisplay::notice(const std::string& text) {
+  if (options_.style == Style::kNone) {
+    return;
+  }
+  const std::lock_guard lock(mutex_);
+  erase();
+  report_note(text);
+  draw();
+}
+
+void ProgressDisplay::finish() {
+  const std::lock_guard lock(mutex_);
+  erase();
+  finished_ = true;
+}
+
+double ProgressDisplay::now_s() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+}
+
+void ProgressDisplay::line(const std::string& text) {
+  if (options_.style == Style::kLines && !finished_) {
+    const std::string stamp = "[" + right(fixed(now_s(), 1), 6) + " s] ";
+    (void)write_all(options_.fd,
+                    (options_.shares_file && text_.line_open() ? "\n" : "") + stamp + text + "\n");
+    text_ = TextColumn{};
+  }
+}
+
+void ProgressDisplay::draw() {
+  const std::size_t width = columns(options_.fd);
+  const bool below = options_.style == Style::kBarBelow;
+  if (!is_bar(options_.style) || finished_ || (below && !text_.can_leave(width))) {
+    return;
+  }
+  std::string out;
+  if (below) {
+    out.append(kMakeLineBelow).append(kSaveAndGoBelow);
+  }
+  out.append(kEraseLine);
+  out += bar_line(state_, now_s(), width - 1);  // A full line would wrap.
+  if (below) {
+    out.append(kRestore);
+  }
+  (void)write_all(options_.fd, out);
+  drawn_ = true;
+}
+
+void ProgressDisplay::erase() {
+  if (!drawn_) {
+    return;
+  }
+  std::string out;
+  const bool below = options_.style == Style::kBarBelow;
+  if (below) {
+    out.append(kSaveAndGoBelow);
+  }
+  out.append(kEraseLine);
+  if (below) {
+    out.append(kRestore);
+  }
+  (void)write_all(options_.fd, out);
+  drawn_ = false;
+}
+
+void ProgressDisplay::tick(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  while (!wake_.wait_for(lock, stop, kRedrawEvery, [&] { return stop.stop_requested(); })) {
+    draw();
+  }
+}
+
+ProgressDisplay::Options display_here(bool quiet) {
+  using Style = ProgressDisplay::Style;
+  if (quiet) {
+    return {};
+  }
+  const char* const terminal = std::getenv("TERM");
+  const bool can_draw =
+      ::isatty(STDERR_FILENO) != 0 && terminal != nullptr && std::string_view(terminal) != "dumb";
+  if (!can_draw) {
+    return {.style = Style::kLines, .shares_file = same_file(STDOUT_FILENO, STDERR_FILENO)};
+  }
+  return {.style = ::isatty(STDOUT_FILENO) != 0 ? Style::kBarBelow : Style::kBar};
+}
+
+}  // namespace ahead::cli

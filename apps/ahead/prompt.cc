@@ -1,0 +1,191 @@
+// See prompt.h. May use: include/ahead, nlohmann-json.
+#include "prompt.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <system_error>
+#include <utility>
+
+#include "ahead/error.h"
+#include "wording.h"
+
+namespace ahead::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kLargestFile = std::size_t{256} << 20U;
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw Error(ErrorKind::kInvalidArgument, what);
+}
+
+std::string read_file(const std::string& option, const std::string& path) {
+  const auto refuse_file = [&](const std::string& why) {
+    refuse(option + " " + in_quotes(path) + ": " + why + "; give a file that can be read");
+  };
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) {
+    refuse_file("it is a folder");
+  }
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    refuse_file(std::generic_category().message(errno != 0 ? errno : EIO));
+  }
+  std::string text;
+  std::vector<char> buffer(std::size_t{1} << 16U);
+  while (file.read(buffer.data(), static_cast<std::streamsize>(buffer.size())) ||
+         file.gcount() > 0) {
+    text.append(buffer.data(), static_cast<std::size_t>(file.gcount()));
+    if (text.size() > kLargestFile) {
+      refuse_file("it is larger than " + bytes(kLargestFile));
+    }
+  }
+  if (file.bad()) {
+    refuse_file(std::generic_category().message(EIO));
+  }
+  return text;
+}
+
+bool holds_ids(const std::string& path) {
+  const std::string extension = fs::path(path).extension().string();
+  return extension == ".ids" || extension == ".json";
+}
+
+[[noreturn]] void refuse_ids(const std::string& path, const std::string& what) {
+  refuse("--force " + in_quotes(path) + ": " + what +
+         "; token ids are a JSON array of whole numbers, or whole numbers between blanks");
+}
+
+std::vector<std::int32_t> ids_of_json(const std::string& path, const std::string& text) {
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  if (!json.is_array()) {
+    refuse_ids(path, "not a JSON array");
+  }
+  std::vector<std::int32_t> ids;
+  ids.reserve(json.size());
+  for (const auto& item : json) {
+    // A number beyond int64 is unsigned, or a float.
+    const bool fits = item.is_number_integer() &&
+                      (!item.is_number_unsigned() ||
+                       item.get<std::uint64_t>() <= std::numeric_limits<std::int32_t>::max()) &&
+                      item.get<std::int64_t>() >= 0;
+    if (!fits) {
+      refuse_ids(path,
+                 "item " + std::to_string(ids.size()) + " is " +
+                     in_quotes(item.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace)));
+    }
+    ids.push_back(item.get<std::int32_t>());
+  }
+  return ids;
+}
+
+std::vector<std::int32_t> ids_of_words(const std::string& path, std::string_view text) {
+  constexpr std::string_view kBlank = " \t\r\n";
+  std::vector<std::int32_t> ids;
+  for (std::size_t begin = text.find_first_not_of(kBlank); begin != std::string_view::npos;) {
+    const std::size_t end = std::min(text.find_first_of(kBlank, begin), text.size());
+    const std::string_view word = text.substr(begin, end - begin);
+    std::int32_t id = 0;
+    const auto [stopped, error] = std::from_chars(word.data(), word.data() + word.size(), id);
+    if (error != std::errc() || stopped != word.data() + word.size() || id < 0) {
+      refuse_ids(path, "item " + std::to_string(ids.size()) + " is " + in_quotes(word));
+    }
+    ids.push_back(id);
+    begin = text.find_first_not_of(kBlank, end);
+  }
+  return ids;
+}
+
+std::vector<std::int32_t> ids_of(const std::string& path, const std::string& text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  const bool json = first != std::string::npos && (text[first] == '[' || text[first] == '{');
+  std::vector<std::int32_t> ids = json ? ids_of_json(path, text) : ids_of_words(path, text);
+  if (ids.empty()) {
+    refuse_ids(path, "it holds no token id");
+  }
+  return ids;
+}
+
+}  // namespace
+
+void check_source(const PromptSource& source) {
+  if (source.first_of_forced && !source.forced_file) {
+    refuse("--prompt-tokens " + std::to_string(*source.first_of_forced) +
+           " needs --force FILE, whose first tokens it takes as the prompt");
+  }
+  const int prompts = int{source.text.has_value()} + int{source.file.has_value()} +
+                      int{source.first_of_forced.has_value()};
+  if (prompts == 0) {
+    refuse(
+        "there is no prompt; give it after the model, or with --prompt-file FILE, or with "
+        "--force FILE --prompt-tokens N");
+  }
+  if (prompts > 1) {
+    refuse("there is more than one prompt; give one of PROMPT, --prompt-file and --prompt-tokens");
+  }
+}
+
+PromptMaterial read_material(const PromptSource& source) {
+  PromptMaterial material;
+  if (source.text) {
+    material.prompt = *source.text;
+  }
+  if (source.file) {
+    material.prompt = read_file("--prompt-file", *source.file);
+  }
+  if (source.forced_file) {
+    std::string text = read_file("--force", *source.forced_file);
+    if (holds_ids(*source.forced_file)) {
+      material.forced_ids = ids_of(*source.forced_file, text);
+    } else {
+      material.forced_text = std::move(text);
+    }
+  }
+  return material;
+}
+
+PromptTokens tokens_of(const PromptSource& source, const PromptMaterial& material,
+                       std::int64_t vocabulary, const Encode& encode) {
+  PromptTokens tokens;
+  tokens.forced = material.forced_ids;
+  for (std::size_t i = 0; i < tokens.forced.size(); ++i) {
+    if (tokens.forced[i] >= vocabulary) {
+      refuse_ids(*source.forced_file,
+                 "item " + std::to_string(i) + " is " + std::to_string(tokens.forced[i]) +
+                     ", the model's vocabulary has " + std::to_string(vocabulary) + " entries");
+    }
+  }
+  if (source.forced_file && tokens.forced.empty()) {
+    tokens.forced = encode(material.forced_text);
+    if (tokens.forced.empty()) {
+      refuse("--force " + in_quotes(*source.forced_file) + ": it holds no token; give some text");
+    }
+  }
+
+  if (source.first_of_forced) {
+    const auto available = static_cast<std::int64_t>(tokens.forced.size());
+    if (*source.first_of_forced >= available) {
+      refuse("--prompt-tokens " + std::to_string(*source.first_of_forced) +
+             " leaves nothing to force: " + in_quotes(*source.forced_file) + " has " +
+             std::to_string(available) + " tokens; take fewer");
+    }
+    const auto middle = tokens.forced.begin() + *source.first_of_forced;
+    tokens.prompt.assign(tokens.forced.begin(), middle);
+    tokens.forced.erase(tokens.forced.begin(), middle);
+  } else {
+    tokens.prompt = encode(material.prompt);
+  }
+  if (tokens.prompt.empty()) {
+    refuse("the prompt is empty; give some text to go on from");
+  }
+  return tokens;
+}
+
+}  // namespace ahead::cli

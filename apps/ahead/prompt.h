@@ -1,0 +1,49 @@
+// Where a run's tokens come from: the prompt, and the tokens it is forced along.
+// May use: include/ahead.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ahead::cli {
+
+/// What the options say.
+struct PromptSource {
+  std::optional<std::string> text;
+  std::optional<std::string> file;
+  std::optional<std::string> forced_file;
+  std::optional<std::int64_t> first_of_forced;  ///< that many forced tokens are the prompt
+};
+
+/// Throws Error(kInvalidArgument) unless there is exactly one prompt.
+void check_source(const PromptSource& source);
+
+/// What the files say: each either text, or token ids already.
+struct PromptMaterial {
+  std::string prompt;
+  std::string forced_text;
+  std::vector<std::int32_t> forced_ids;
+};
+
+/// Reads the files. A forced file named *.ids or *.json holds token ids: a JSON array, or whole
+/// numbers between blanks. Throws Error(kInvalidArgument).
+[[nodiscard]] PromptMaterial read_material(const PromptSource& source);
+
+/// A run's tokens.
+struct PromptTokens {
+  std::vector<std::int32_t> prompt;
+  std::vector<std::int32_t> forced;
+};
+
+using Encode = std::function<std::vector<std::int32_t>(std::string_view text)>;
+
+/// Throws Error(kInvalidArgument) for a prompt without tokens, an id outside the vocabulary, and
+/// more prompt tokens than the forced file leaves.
+[[nodiscard]] PromptTokens tokens_of(const PromptSource& source, const PromptMaterial& material,
+                                     std::int64_t vocabulary, const Encode& encode);
+
+}  // namespace ahead::cli

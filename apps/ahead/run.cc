@@ -1,0 +1,243 @@
+// See run.h. May use: include/ahead.
+#include "run.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ahead/llm_pipeline.h"
+#include "ahead/verify.h"
+#include "exit_code.h"
+#include "interrupt.h"
+#include "output.h"
+#include "progress.h"
+#include "prompt.h"
+#include "report.h"
+#include "summary.h"
+
+namespace ahead::cli {
+namespace {
+
+// What a run has besides its result.
+struct Outcome {
+  RunResult result;
+  std::optional<VerifyReport> report;
+  ExitCode exit = kExitOk;
+  std::vector<std::string> errors;
+
+  void fail(ExitCode code, const std::string& error) {
+    exit = exit == kExitOk ? code : exit;
+    errors.push_back(error);
+  }
+};
+
+class Run {
+ public:
+  explicit Run(const RunRequest& request)
+      : request_(request),
+        material_(read_material(request.prompt)),
+        display_(display_here(request.quiet)) {}
+
+  /// Everything up to the last byte written; the answer is the program's exit code.
+  ExitCode go();
+
+ private:
+  void open_model();
+  void generate(Outcome& outcome);
+  void verify(Outcome& outcome);
+  void write_files(Outcome& outcome);
+  void close(const Outcome& outcome) const;
+  [[nodiscard]] GenerationConfig generation();
+  [[nodiscard]] RunResult nothing_yet() const;
+
+  const RunRequest& request_;
+  const PromptMaterial material_;
+  InterruptWatch interrupt_;  // Before the display's thread and the library's.
+  ProgressDisplay display_;
+  TextOutput text_{1};
+  BoundaryRecorder recorder_;
+
+  std::unique_ptr<Model> model_;
+  std::unique_ptr<LLMPipeline> pipeline_;
+  PipelineConfig config_;
+  PromptTokens tokens_;
+};
+
+ExitCode Run::go() {
+  open_model();
+  Outcome outcome;
+  generate(outcome);
+  display_.around_text("\n", [this] { text_.end_line(); });
+  if (request_.verify && outcome.exit == kExitOk) {
+    verify(outcome);
+  }
+  display_.finish();
+  write_files(outcome);
+  close(outcome);
+  return outcome.exit;
+}
+
+void Run::open_model() {
+  display_.phase("reading " + request_.model);
+  model_ = std::make_unique<Model>(request_.model);
+  const ModelFacts& facts = model_->facts();
+  const ChosenLadder ladder = choose_ladder(request_.ladder, facts.trained_context);
+  if (!ladder.note.empty()) {
+    display_.notice(ladder.note);
+  }
+  tokens_ = tokens_of(request_.prompt, material_, facts.vocabulary,
+                      [this](std::string_view text) { return model_->encode(text); });
+  config_ = request_.pipeline;
+  ChosenAxes chosen = choose_axes(request_, ladder.rungs);
+  config_.axes = std::move(chosen.axes);
+  config_.design = std::move(chosen.design);
+  pipeline_ = std::make_unique<LLMPipeline>(*model_, request_.device, config_);
+}
+
+GenerationConfig Run::generation() {
+  GenerationConfig config = request_.generation;
+  config.forced_token_ids = tokens_.forced;
+  config.stop_token = interrupt_.token();
+  config.progress_observer = [this](const Progress& event) { display_.update(event); };
+  if (request_.verify) {
+    config.logits_observer = [this](const StepLogits& step) { recorder_.observe(step); };
+  }
+  return config;
+}
+
+// What is known of a run that ended before its first token.
+RunResult Run::nothing_yet() const {
+  RunResult result;
+  result.axes = config_.axes;
+  result.kv_type = config_.kv_type;
+  result.design = config_.design;
+  result.device = request_.device;
+  result.model = model_->facts();
+  result.tokens.prompt = static_cast<std::int64_t>(tokens_.prompt.size());
+  result.time_s.load = model_->load_s();
+  result.finish_reason = FinishReason::kCancelled;
+  return result;
+}
+
+void Run::generate(Outcome& outcome) {
+  display_.begin_request(static_cast<std::int64_t>(tokens_.prompt.size()));
+  const Streamer streamer = [this](std::string_view text) {
+    bool written = false;
+    display_.around_text(text, [&] { written = text_.write(text); });
+    return written ? StreamingStatus::kRunning : StreamingStatus::kStop;
+  };
+  try {
+    outcome.result = pipeline_->generate(tokens_.prompt, generation(), streamer);
+  } catch (const Error& error) {
+    if (exit_code(error.kind()) == kExitUsage) {
+      throw;
+    }
+    outcome.result = nothing_yet();
+    if (error.kind() != ErrorKind::kInterrupted) {
+      outcome.result.finish_reason = FinishReason::kError;
+      outcome.result.error = error.what();
+    }
+  }
+  const RunResult& result = outcome.result;
+  if (!result.error.empty()) {
+    outcome.fail(kExitFailed, result.error);
+  } else if (result.finish_reason == FinishReason::kCancelled) {
+    outcome.exit = kExitInterrupted;
+  } else if (text_.reader_gone()) {
+    outcome.exit = kExitFailed;
+  } else if (!text_.error().empty()) {
+    outcome.fail(kExitFailed, text_.error());
+  }
+}
+
+void Run::verify(Outcome& outcome) {
+  pipeline_.reset();  // Its programs and its cache make room for the control's.
+  const ControlRunner control = [this](const Axes& axes, const GenerationConfig& asked) {
+    display_.phase("verifying against an eager control at rung " +
+                   std::to_string(axes.ladder.back()));
+    display_.begin_request(static_cast<std::int64_t>(tokens_.prompt.size()));
+    PipelineConfig config = config_;
+    config.axes = axes;
+    config.design.clear();
+    config.inject_compile_failure.reset();
+    GenerationConfig generation = asked;
+    generation.stop_token = interrupt_.token();
+    generation.progress_observer = [this](const Progress& event) { display_.update(event); };
+    pipeline_ = std::make_unique<LLMPipeline>(*model_, request_.device, config);
+    return pipeline_->generate(tokens_.prompt, generation);
+  };
+  try {
+    outcome.report = ahead::verify(outcome.result, recorder_, control);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::kInterrupted) {
+      outcome.exit = kExitInterrupted;
+    } else {
+      outcome.fail(kExitFailed, error.what());
+    }
+  }
+  if (outcome.report && !outcome.report->passed) {
+    outcome.fail(kExitMismatch, verify_failure(*outcome.report));
+  }
+}
+
+void Run::write_files(Outcome& outcome) {
+  const auto write = [&](const std::optional<std::string>& path, auto contents) {
+    if (path) {
+      try {
+        write_file(*path, contents());
+      } catch (const Error& error) {
+        outcome.fail(kExitFailed, error.what());
+      }
+    }
+  };
+  write(request_.json, [&] {
+    if (outcome.exit != kExitInterrupted) {  // Hashing gigabytes is not what a Ctrl-C waits for.
+      outcome.result.model_sha256 = model_->sha256();
+    }
+    return outcome.report ? to_json(outcome.result, *outcome.report) : to_json(outcome.result);
+  });
+  write(request_.trace, [&] { return to_chrome_trace(outcome.result); });
+}
+
+void Run::close(const Outcome& outcome) const {
+  const RunResult& result = outcome.result;
+  if (!request_.quiet && !text_.reader_gone()) {
+    report(summary(result));
+    if (outcome.report) {
+      report(verify_table(*outcome.report));
+    }
+    if (outcome.exit == kExitInterrupted) {
+      report_note("interrupted; " + std::to_string(result.tokens.generated) +
+                  " tokens were generated");
+    }
+    if (outcome.exit == kExitOk && result.finish_reason == FinishReason::kLength) {
+      report_note("the last rung, " + std::to_string(result.axes.ladder.back()) +
+                  " tokens, is full; a longer --ladder goes on");
+    }
+  }
+  for (const std::string& error : outcome.errors) {
+    report_error(error);
+  }
+}
+
+}  // namespace
+
+void run_and_exit(const RunRequest& request) {
+  for (const auto& path : {request.json, request.trace}) {
+    if (path) {
+      check_writable(*path);
+    }
+  }
+  Run run(request);
+  const ExitCode exit = run.go();
+  // Not by way of the destructors: the pipeline's waits for the background compile that may be
+  // running, which nobody needs any more.
+  std::fflush(nullptr);
+  std::_Exit(exit);
+}
+
+}  // namespace ahead::cli

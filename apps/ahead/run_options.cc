@@ -1,0 +1,228 @@
+// See run_options.h. May use: include/ahead.
+#include "run_options.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <string_view>
+#include <system_error>
+
+#include "ahead/error.h"
+#include "wording.h"
+
+namespace ahead::cli {
+namespace {
+
+constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+
+[[noreturn]] void refuse(std::string_view option, std::string_view value, std::string_view takes) {
+  throw Error(ErrorKind::kInvalidArgument,
+              std::string(option) + " is " + in_quotes(value) + "; it takes " + std::string(takes));
+}
+
+template <typename Number>
+std::optional<Number> parsed(std::string_view text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  return whole ? std::optional(value) : std::nullopt;
+}
+
+struct WholeRange {
+  std::int64_t least = 0;
+  std::int64_t most = kMost;
+  std::string_view takes;
+};
+
+std::int64_t whole(std::string_view option, std::string_view text, const WholeRange& range) {
+  const auto value = parsed<std::int64_t>(text);
+  if (!value || *value < range.least || *value > range.most) {
+    refuse(option, text, range.takes);
+  }
+  return *value;
+}
+
+float real(std::string_view option, std::string_view text, bool (*fits)(float),
+           std::string_view takes) {
+  const auto value = parsed<float>(text);
+  if (!value || !std::isfinite(*value) || !fits(*value)) {
+    refuse(option, text, takes);
+  }
+  return *value;
+}
+
+std::vector<int> cores(std::string_view option, std::string_view text) {
+  std::vector<int> out;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', begin), text.size());
+    const auto core = parsed<int>(text.substr(begin, comma - begin));
+    if (!core || *core < 0) {
+      refuse(option, text, "core numbers like 0,1");
+    }
+    out.push_back(*core);
+    begin = comma + 1;
+  }
+  return out;
+}
+
+PipelineConfig::InjectedFailure injected_failure(std::string_view text) {
+  const std::size_t equals = text.find('=');
+  const auto rung = parsed<std::int64_t>(text.substr(0, equals));
+  if (equals == std::string_view::npos || !rung) {
+    refuse("--inject-compile-failure", text, "RUNG=MESSAGE");
+  }
+  return {.rung = *rung, .message = std::string(text.substr(equals + 1))};
+}
+
+void read_sampling(const RunFlags& flags, GenerationConfig& config) {
+  config.do_sample = flags.temperature || flags.top_k || flags.top_p;
+  if (flags.temperature) {
+    const float temperature = real(
+        "--temperature", *flags.temperature, [](float v) { return v >= 0; },
+        "a number from 0, where 0 is greedy");
+    if (temperature > 0) {
+      config.temperature = temperature;
+    } else {
+      config.do_sample = false;
+    }
+  }
+  if (flags.top_k) {
+    config.top_k = static_cast<std::size_t>(
+        whole("--top-k", *flags.top_k, {.takes = "a whole number from 0, where 0 is no limit"}));
+  }
+  if (flags.top_p) {
+    config.top_p = real(
+        "--top-p", *flags.top_p, [](float v) { return v > 0 && v <= 1; },
+        "a number above 0 and up to 1");
+  }
+  if (flags.repetition_penalty) {
+    config.repetition_penalty = real(
+        "--repetition-penalty", *flags.repetition_penalty, [](float v) { return v > 0; },
+        "a number above 0");
+  }
+  if (flags.seed) {
+    const auto seed = parsed<std::uint64_t>(*flags.seed);
+    if (!seed) {
+      refuse("--seed", *flags.seed, "a whole number from 0");
+    }
+    config.rng_seed = *seed;
+  }
+}
+
+GenerationConfig read_generation(const RunFlags& flags) {
+  GenerationConfig config;
+  read_sampling(flags, config);
+  if (flags.max_new_tokens) {
+    config.max_new_tokens = whole("--max-new-tokens", *flags.max_new_tokens,
+                                  {.least = 1, .takes = "a whole number from 1"});
+  }
+  config.ignore_eos = flags.ignore_eos;
+  for (const std::string& stop : flags.stop) {
+    if (stop.empty()) {
+      refuse("--stop", stop, "a text that is not empty");
+    }
+  }
+  config.stop_strings = flags.stop;
+  return config;
+}
+
+PipelineConfig read_pipeline(const RunFlags& flags) {
+  PipelineConfig config;
+  if (flags.kv_type) {
+    config.kv_type = parse_kv_type(*flags.kv_type);
+  }
+  if (flags.chunk) {
+    config.prefill_chunk =
+        whole("--chunk", *flags.chunk,
+              {.least = 1, .most = 1 << 20, .takes = "a whole number of tokens from 1"});
+  }
+  if (flags.device_cores) {
+    config.device_cores = cores("--device-cores", *flags.device_cores);
+  }
+  if (flags.compile_cores) {
+    config.compile_cores = cores("--compile-cores", *flags.compile_cores);
+  }
+  if (flags.inject_compile_failure) {
+    config.inject_compile_failure = injected_failure(*flags.inject_compile_failure);
+  }
+  return config;
+}
+
+}  // namespace
+
+RunRequest read_flags(const RunFlags& flags) {
+  RunRequest request;
+  request.model = flags.model;
+  request.device = flags.device;
+  request.design = flags.design ? &find_design(*flags.design) : &default_design();
+  if (flags.ladder) {
+    request.ladder = parse_ladder(*flags.ladder);
+  }
+  if (flags.schedule) {
+    request.schedule = parse_schedule(*flags.schedule);
+  }
+  if (flags.kv) {
+    request.kv = parse_kv_policy(*flags.kv);
+  }
+  if (flags.partition) {
+    request.partition = parse_partition(*flags.partition);
+  }
+  request.pipeline = read_pipeline(flags);
+  request.generation = read_generation(flags);
+
+  request.prompt = {.text = flags.prompt, .file = flags.prompt_file, .forced_file = flags.force};
+  if (flags.prompt_tokens) {
+    request.prompt.first_of_forced = whole("--prompt-tokens", *flags.prompt_tokens,
+                                           {.least = 1, .takes = "a whole number from 1"});
+  }
+  check_source(request.prompt);
+
+  request.verify = flags.verify;
+  request.quiet = flags.quiet;
+  request.json = flags.json;
+  request.trace = flags.trace;
+  if (flags.json && flags.json == flags.trace) {
+    refuse("--trace", *flags.trace, "another file than --json");
+  }
+  return request;
+}
+
+ChosenLadder choose_ladder(const std::optional<std::vector<std::int64_t>>& asked,
+                           std::int64_t trained_context) {
+  ChosenLadder chosen;
+  if (asked) {
+    chosen.rungs = *asked;
+  } else {
+    const std::vector<std::int64_t> rungs = Axes{}.ladder;
+    for (const std::int64_t rung : rungs) {
+      if (rung <= trained_context) {
+        chosen.rungs.push_back(rung);
+      }
+    }
+    if (chosen.rungs.empty()) {  // A small model: one rung, a whole number of blocks.
+      chosen.rungs.push_back(trained_context / 16 * 16);
+    }
+    if (chosen.rungs != rungs) {
+      chosen.note = "the ladder ends at " + std::to_string(chosen.rungs.back()) +
+                    ": the model was trained on " + std::to_string(trained_context) + " tokens";
+    }
+  }
+  check_ladder(chosen.rungs, trained_context);
+  return chosen;
+}
+
+ChosenAxes choose_axes(const RunRequest& request, const std::vector<std::int64_t>& ladder) {
+  const Axes preset = axes_of(*request.design, ladder);
+  ChosenAxes chosen{.axes = preset, .design = std::string(request.design->name)};
+  chosen.axes.schedule = request.schedule.value_or(preset.schedule);
+  chosen.axes.kv = request.kv.value_or(preset.kv);
+  chosen.axes.partition = request.partition.value_or(preset.partition);
+  if (chosen.axes.schedule != preset.schedule || chosen.axes.kv != preset.kv ||
+      chosen.axes.partition != preset.partition) {
+    chosen.design.clear();
+  }
+  return chosen;
+}
+
+}  // namespace ahead::cli

@@ -1,0 +1,78 @@
+// The spellings of the axes' values: one table an axis, read in both directions.
+// May use: base, include/ahead.
+#include "ahead/axes.h"
+
+#include <array>
+#include <cstddef>
+#include <string>
+
+#include "ahead/error.h"
+#include "api/wording.h"
+#include "base/check.h"
+
+namespace ahead {
+namespace {
+
+template <typename Enum>
+struct Spelling {
+  Enum value;
+  std::string_view name;
+};
+
+constexpr std::array kSchedules = {
+    Spelling<Schedule>{Schedule::kEager, "eager"},
+    Spelling<Schedule>{Schedule::kOneAhead, "one-ahead"},
+    Spelling<Schedule>{Schedule::kOnDemand, "on-demand"},
+};
+constexpr std::array kKvPolicies = {
+    Spelling<KvPolicy>{KvPolicy::kSharedMax, "shared-max"},
+    Spelling<KvPolicy>{KvPolicy::kCopyGrow, "copy-grow"},
+};
+constexpr std::array kKvTypes = {
+    Spelling<KvType>{KvType::kF32, "f32"},
+    Spelling<KvType>{KvType::kF16, "f16"},
+};
+constexpr std::array kPartitions = {
+    Spelling<Partition>{Partition::kWhole, "whole"},
+};
+
+template <typename Enum, std::size_t N>
+std::string_view name_of(const std::array<Spelling<Enum>, N>& table, Enum value) {
+  for (const auto& entry : table) {
+    if (entry.value == value) {
+      return entry.name;
+    }
+  }
+  AHEAD_CHECK(false, "an axis has a value without a spelling");
+  return {};
+}
+
+template <typename Enum, std::size_t N>
+Enum value_of(const std::array<Spelling<Enum>, N>& table, std::string_view axis,
+              std::string_view text) {
+  std::array<std::string_view, N> names;
+  for (std::size_t i = 0; i < N; ++i) {
+    if (table[i].name == text) {
+      return table[i].value;
+    }
+    names[i] = table[i].name;
+  }
+  throw Error(ErrorKind::kInvalidArgument, std::string(axis) + " " + api::in_quotes(text) +
+                                               " is not known; choose " + api::one_of(names));
+}
+
+}  // namespace
+
+std::string_view to_string(Schedule value) { return name_of(kSchedules, value); }
+std::string_view to_string(KvPolicy value) { return name_of(kKvPolicies, value); }
+std::string_view to_string(KvType value) { return name_of(kKvTypes, value); }
+std::string_view to_string(Partition value) { return name_of(kPartitions, value); }
+
+Schedule parse_schedule(std::string_view text) { return value_of(kSchedules, "schedule", text); }
+KvPolicy parse_kv_policy(std::string_view text) { return value_of(kKvPolicies, "KV policy", text); }
+KvType parse_kv_type(std::string_view text) { return value_of(kKvTypes, "KV type", text); }
+Partition parse_partition(std::string_view text) {
+  return value_of(kPartitions, "partition", text);
+}
+
+}  // namespace ahead

@@ -1,0 +1,78 @@
+// Reading and checking a ladder of rungs. May use: base, include/ahead.
+#include <algorithm>
+#include <charconv>
+#include <string>
+#include <system_error>
+
+#include "ahead/axes.h"
+#include "ahead/error.h"
+#include "api/wording.h"
+
+namespace ahead {
+namespace {
+
+constexpr std::int64_t kSmallestRung = 16;
+constexpr std::string_view kRemedy = "; give rungs like 1024,2048,4096";
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw Error(ErrorKind::kInvalidArgument, "ladder " + what);
+}
+
+std::int64_t parse_rung(std::string_view item, std::string_view ladder) {
+  std::int64_t rung = 0;
+  const char* const end = item.data() + item.size();
+  const auto [stopped, error] = std::from_chars(item.data(), end, rung);
+  if (error == std::errc::result_out_of_range) {
+    refuse(api::in_quotes(ladder) + ": rung " + api::in_quotes(item) + " is too large" +
+           std::string(kRemedy));
+  }
+  if (error != std::errc() || stopped != end) {
+    refuse(api::in_quotes(ladder) + ": " + api::in_quotes(item) + " is not a whole number" +
+           std::string(kRemedy));
+  }
+  return rung;
+}
+
+void check_order(const std::vector<std::int64_t>& ladder) {
+  if (ladder.empty()) {
+    refuse("is empty" + std::string(kRemedy));
+  }
+  for (const std::int64_t rung : ladder) {
+    if (rung < kSmallestRung) {
+      refuse("has the rung " + std::to_string(rung) + "; the smallest rung is " +
+             std::to_string(kSmallestRung) + " tokens");
+    }
+  }
+  for (std::size_t i = 1; i < ladder.size(); ++i) {
+    if (ladder[i] <= ladder[i - 1]) {
+      refuse("has " + std::to_string(ladder[i]) + " after " + std::to_string(ladder[i - 1]) +
+             "; give its rungs in increasing order, each once");
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::int64_t> parse_ladder(std::string_view text) {
+  std::vector<std::int64_t> ladder;
+  if (!text.empty()) {
+    for (std::size_t begin = 0; begin <= text.size();) {
+      const std::size_t comma = std::min(text.find(',', begin), text.size());
+      ladder.push_back(parse_rung(text.substr(begin, comma - begin), text));
+      begin = comma + 1;
+    }
+  }
+  check_order(ladder);
+  return ladder;
+}
+
+void check_ladder(const std::vector<std::int64_t>& ladder, std::int64_t trained_context_tokens) {
+  check_order(ladder);
+  if (ladder.back() > trained_context_tokens) {
+    refuse("ends at " + std::to_string(ladder.back()) +
+           ", beyond the model's trained context; keep its rungs at or below " +
+           std::to_string(trained_context_tokens));
+  }
+}
+
+}  // namespace ahead

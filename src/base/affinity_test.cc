@@ -1,0 +1,91 @@
+// Cores of the calling thread: taken for a scope and given back. May use: std, GoogleTest.
+#include "base/affinity.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "ahead/error.h"
+
+namespace ahead {
+namespace {
+
+/// Two tests need a thread whose cores can shrink.
+bool has_two_cores() { return allowed_cores().size() >= 2; }
+
+TEST(AffinityTest, AllowedCoresAreSomeInAscendingOrder) {
+  const std::vector<int> cores = allowed_cores();
+  ASSERT_FALSE(cores.empty());
+  EXPECT_GE(cores.front(), 0);
+  EXPECT_EQ(std::adjacent_find(cores.begin(), cores.end(), std::greater_equal<>()), cores.end());
+}
+
+TEST(AffinityTest, PinHoldsForTheCallingThreadOnly) {
+  const std::vector<int> before = allowed_cores();
+  const std::vector<int> last = {before.back()};
+  std::vector<int> seen;
+  std::jthread([&] {
+    pin_current_thread(last);
+    seen = allowed_cores();
+  }).join();
+  EXPECT_EQ(seen, last);
+  EXPECT_EQ(allowed_cores(), before);
+}
+
+TEST(AffinityTest, ScopedAffinityRestores) {
+  if (!has_two_cores()) GTEST_SKIP() << "one core cannot be restricted";
+  const std::vector<int> before = allowed_cores();
+  for (const int core : before) {
+    {
+      const ScopedAffinity pinned({core});
+      EXPECT_EQ(allowed_cores(), std::vector{core});
+    }
+    EXPECT_EQ(allowed_cores(), before);
+  }
+}
+
+TEST(AffinityTest, ScopedAffinityRestoresTheScopeAroundIt) {
+  if (!has_two_cores()) GTEST_SKIP() << "one core cannot be restricted";
+  const std::vector<int> before = allowed_cores();
+  const ScopedAffinity outer({before.front()});
+  {
+    const ScopedAffinity inner({before.back()});
+    EXPECT_EQ(allowed_cores(), std::vector{before.back()});
+  }
+  EXPECT_EQ(allowed_cores(), std::vector{before.front()});
+}
+
+TEST(AffinityTest, ScopedAffinityRestoresWhenTheScopeThrows) {
+  const std::vector<int> before = allowed_cores();
+  try {
+    const ScopedAffinity pinned({before.front()});
+    throw std::runtime_error("out of the scope");
+  } catch (const std::runtime_error&) {
+  }
+  EXPECT_EQ(allowed_cores(), before);
+}
+
+TEST(AffinityTest, RefusedCoresAreNamedAndChangeNothing) {
+  const std::vector<int> before = allowed_cores();
+  for (const auto& [cores, named] : {std::pair{std::vector{1022, 1023}, "1022,1023"},
+                                     {std::vector{-1}, "-1"},
+                                     {std::vector{1000000}, "1000000"}}) {
+    try {
+      const ScopedAffinity pinned(cores);
+      FAIL() << "no error for " << named;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kInvalidArgument);
+      EXPECT_NE(std::string(error.what()).find(named), std::string::npos) << error.what();
+    }
+    EXPECT_EQ(allowed_cores(), before);
+  }
+}
+
+}  // namespace
+}  // namespace ahead

@@ -1,0 +1,48 @@
+// What a compiler back end is to the rest of Ahead: a maker of artifacts that run on tensors.
+// The narrow interface through which the runtime sees OpenVINO, and which tests and the simulator
+// implement too. May use: base, graph's program_spec.h.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/tensor_view.h"
+#include "graph/program_spec.h"
+
+namespace ahead::compile {
+
+/// One pre-bound invocation of an artifact. Decode thread only.
+class Request {
+ public:
+  virtual ~Request() = default;
+  /// Binds caller-owned memory, which must stay valid while bound; it is used in place.
+  virtual void bind_input(std::size_t port, const TensorView& tensor) = 0;
+  virtual void bind_output(std::size_t port, const TensorView& tensor) = 0;
+  /// Runs to completion. Throws Error(kDevice).
+  virtual void run() = 0;
+};
+
+/// A compiled part. Shared by the programs that use it.
+class Artifact {
+ public:
+  virtual ~Artifact() = default;
+  [[nodiscard]] virtual std::unique_ptr<Request> create_request() = 0;
+  /// The devices it runs on, as the back end reports them after compiling.
+  [[nodiscard]] virtual std::vector<std::string> execution_devices() const = 0;
+};
+
+/// Compiles the parts of programs.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  /// The parts, values and calls of a program. Any thread.
+  [[nodiscard]] virtual graph::ProgramSpec spec(const graph::ProgramShape& shape) const = 0;
+  /// Compiles part `part` of spec(shape). Called on the compile thread, one call at a time. Throws
+  /// anything derived from std::exception.
+  [[nodiscard]] virtual std::shared_ptr<Artifact> compile(const graph::ProgramShape& shape,
+                                                          std::size_t part) = 0;
+};
+
+}  // namespace ahead::compile

@@ -1,0 +1,193 @@
+// Test support: a back end without a compiler, whose artifacts run the fake model. Costs, failures
+// and execution devices follow a script. May use: base, graph's program_spec.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+#include "compile/backend.h"
+#include "compile/fake_request.h"
+
+namespace ahead::compile {
+
+/// A part that was "compiled"; counted in the script while anybody holds it.
+class FakeArtifact final : public Artifact {
+ public:
+  FakeArtifact(FakePart part, std::vector<std::string> devices, std::shared_ptr<FakeScript> script)
+      : part_(part), devices_(std::move(devices)), script_(std::move(script)) {
+    ++script_->live_artifacts;
+  }
+  FakeArtifact(const FakeArtifact&) = delete;
+  FakeArtifact& operator=(const FakeArtifact&) = delete;
+  ~FakeArtifact() override { --script_->live_artifacts; }
+
+  [[nodiscard]] std::unique_ptr<Request> create_request() override {
+    return std::make_unique<FakeRequest>(part_, script_);
+  }
+  [[nodiscard]] std::vector<std::string> execution_devices() const override { return devices_; }
+
+ private:
+  const FakePart part_;
+  const std::vector<std::string> devices_;
+  const std::shared_ptr<FakeScript> script_;
+};
+
+class FakeBackend final : public Backend {
+ public:
+  struct Options {
+    std::int64_t block_rows = 16;
+    /// Cut in three parts: "rows" and "head" do not depend on the rung, "attend" does and serves
+    /// every layer. Batch 1 only. Otherwise one part, "whole".
+    bool cut = false;
+    std::string device = "FAKE";
+  };
+  struct Compile {
+    graph::ProgramShape shape;
+    std::string part;
+
+    friend bool operator==(const Compile&, const Compile&) = default;
+  };
+
+  FakeBackend(Options options, std::shared_ptr<FakeScript> script)
+      : options_(std::move(options)), script_(std::move(script)) {}
+
+  [[nodiscard]] graph::ProgramSpec spec(const graph::ProgramShape& shape) const override {
+    SpecBuilder builder(shape, options_.block_rows);
+    return options_.cut ? builder.cut() : builder.whole();
+  }
+
+  [[nodiscard]] std::shared_ptr<Artifact> compile(const graph::ProgramShape& shape,
+                                                  std::size_t part) override {
+    compiles_.push_back({shape, spec(shape).parts.at(part).name});
+    if (script_->compile_cost) script_->spend(script_->compile_cost(shape, part));
+    const auto failure = script_->compile_failures.find(shape);
+    if (failure != script_->compile_failures.end()) throw std::runtime_error(failure->second);
+    const auto devices = script_->devices.find(shape);
+    return std::make_shared<FakeArtifact>(
+        options_.cut ? static_cast<FakePart>(part + 1) : FakePart::kWhole,
+        devices == script_->devices.end() ? std::vector{options_.device} : devices->second,
+        script_);
+  }
+
+  /// Calls of compile() so far. Not while one is under way.
+  [[nodiscard]] const std::vector<Compile>& compiles() const { return compiles_; }
+
+ private:
+  class SpecBuilder {
+   public:
+    SpecBuilder(const graph::ProgramShape& shape, std::int64_t block_rows)
+        : batch_(size(shape.batch)), tokens_(size(shape.tokens)), rows_(size(block_rows)) {
+      AHEAD_CHECK(shape.rung % block_rows == 0, "a rung is a whole number of blocks");
+      spec_.shape = shape;
+    }
+
+    graph::ProgramSpec whole() {
+      graph::CallSpec call;
+      for (const std::size_t value : {tokens(), positions(), logit_rows()}) {
+        call.inputs.push_back(value);
+      }
+      for (std::size_t row = 0; row < batch_; ++row) call.inputs.push_back(bias(row));
+      for (std::size_t layer = 0; layer < FakeModel::kLayers; ++layer) {
+        for (std::size_t row = 0; row < batch_; ++row) {
+          for (const std::size_t value : cache(layer, row)) call.inputs.push_back(value);
+        }
+        for (const std::size_t value : made(layer)) call.outputs.push_back(value);
+      }
+      call.outputs.push_back(logits());
+      spec_.parts = {{.name = "whole", .depends_on_rung = true}};
+      spec_.calls = {call};
+      return std::move(spec_);
+    }
+
+    graph::ProgramSpec cut() {
+      AHEAD_CHECK(batch_ == 1, "the fake is cut for batch 1 only");
+      spec_.parts = {{.name = "rows", .depends_on_rung = false},
+                     {.name = "attend", .depends_on_rung = true},
+                     {.name = "head", .depends_on_rung = false}};
+      const std::size_t where = positions();
+      const std::size_t wanted = logit_rows();
+      const std::size_t live = bias(0);
+      graph::CallSpec rows{.part = 0, .inputs = {tokens(), where}};
+      graph::CallSpec head{.part = 2};
+      std::vector<graph::CallSpec> attends;
+      for (std::size_t layer = 0; layer < FakeModel::kLayers; ++layer) {
+        graph::CallSpec attend{.part = 1, .inputs = {where, wanted, live}};
+        for (const std::size_t value : cache(layer, 0)) attend.inputs.push_back(value);
+        for (const std::size_t value : made(layer)) {
+          rows.outputs.push_back(value);
+          attend.inputs.push_back(value);
+        }
+        const std::size_t state = add({.role = graph::Role::kInternal,
+                                       .layer = static_cast<std::int64_t>(layer),
+                                       .type = ElementType::kI32,
+                                       .shape = {1, 2}});
+        attend.outputs = {state};
+        head.inputs.push_back(state);
+        attends.push_back(attend);
+      }
+      head.outputs = {logits()};
+      spec_.calls = {rows};
+      spec_.calls.insert(spec_.calls.end(), attends.begin(), attends.end());
+      spec_.calls.push_back(head);
+      return std::move(spec_);
+    }
+
+   private:
+    static std::size_t size(std::int64_t value) { return static_cast<std::size_t>(value); }
+
+    std::size_t add(graph::ValueSpec value) {
+      spec_.values.push_back(std::move(value));
+      return spec_.values.size() - 1;
+    }
+    std::size_t index(graph::Role role, Shape shape) {
+      return add({.role = role, .type = ElementType::kI32, .shape = std::move(shape)});
+    }
+    std::size_t tokens() { return index(graph::Role::kTokens, {batch_, tokens_}); }
+    std::size_t positions() { return index(graph::Role::kPositions, {batch_, tokens_}); }
+    std::size_t logit_rows() { return index(graph::Role::kLogitRows, {batch_}); }
+    std::size_t logits() {
+      return add({.role = graph::Role::kLogits, .shape = {batch_, FakeModel::kVocabulary}});
+    }
+    std::size_t bias(std::size_t row) {
+      return add({.role = graph::Role::kCacheBias,
+                  .row = static_cast<std::int64_t>(row),
+                  .shape = {size(spec_.shape.rung)}});
+    }
+    std::vector<std::size_t> cache(std::size_t layer, std::size_t row) {
+      const std::size_t blocks = size(spec_.shape.rung) / rows_;
+      graph::ValueSpec value{.layer = static_cast<std::int64_t>(layer),
+                             .row = static_cast<std::int64_t>(row)};
+      value.role = graph::Role::kCacheK;
+      value.shape = {blocks, FakeModel::kKvHeads, FakeModel::kHeadDim, rows_};
+      const std::size_t k = add(value);
+      value.role = graph::Role::kCacheV;
+      value.shape = {blocks, FakeModel::kKvHeads, rows_, FakeModel::kHeadDim};
+      return {k, add(value)};
+    }
+    std::vector<std::size_t> made(std::size_t layer) {
+      graph::ValueSpec value{.layer = static_cast<std::int64_t>(layer),
+                             .shape = {batch_, tokens_, FakeModel::kKvHeads, FakeModel::kHeadDim}};
+      value.role = graph::Role::kNewK;
+      const std::size_t k = add(value);
+      value.role = graph::Role::kNewV;
+      return {k, add(value)};
+    }
+
+    const std::size_t batch_;
+    const std::size_t tokens_;
+    const std::size_t rows_;
+    graph::ProgramSpec spec_;
+  };
+
+  const Options options_;
+  const std::shared_ptr<FakeScript> script_;
+  std::vector<Compile> compiles_;  // compile thread, then read
+};
+
+}  // namespace ahead::compile

@@ -1,0 +1,107 @@
+// Test support: a tiny language model by definition. Its logits depend on every row of its
+// sequence, so that a lost, repeated, stale or misplaced one changes them. May use: std.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace ahead::compile {
+
+/// Rows, logits and greedy tokens without a cache: what every run on one must come to.
+class FakeModel {
+ public:
+  static constexpr std::size_t kLayers = 2;
+  static constexpr std::size_t kKvHeads = 2;
+  static constexpr std::size_t kHeadDim = 4;
+  static constexpr std::size_t kVocabulary = 53;
+
+  /// One element of a K (side 0) or V (side 1) row; exact in f32 below position 4096.
+  struct Element {
+    std::size_t layer = 0;
+    std::int64_t position = 0;
+    std::int32_t token = 0;
+    std::size_t side = 0;
+    std::size_t head = 0;
+    std::size_t dim = 0;
+  };
+  [[nodiscard]] static float element(const Element& at) {
+    std::int64_t code = at.position * 64 + at.token;
+    for (const auto& [radix, digit] : {std::pair(kLayers, at.layer), std::pair(2UL, at.side),
+                                       std::pair(kKvHeads, at.head), std::pair(kHeadDim, at.dim)}) {
+      code = code * static_cast<std::int64_t>(radix) + static_cast<std::int64_t>(digit);
+    }
+    return static_cast<float>(code);
+  }
+
+  /// What the row at `position` adds to its layer's state; `read(side, head, dim)` is its content.
+  template <typename Read>
+  [[nodiscard]] static std::uint64_t row_state(std::int64_t position, const Read& read) {
+    std::uint64_t state = mix(static_cast<std::uint64_t>(position) + 1);
+    for (std::size_t side = 0; side < 2; ++side) {
+      for (std::size_t head = 0; head < kKvHeads; ++head) {
+        for (std::size_t dim = 0; dim < kHeadDim; ++dim) {
+          state = mix(state ^ std::bit_cast<std::uint32_t>(read(side, head, dim)));
+        }
+      }
+    }
+    return state;
+  }
+
+  /// Fills `logits` from the state of every layer.
+  static void logits(std::span<const std::uint64_t> layers, std::span<float> logits) {
+    std::uint64_t state = 0;
+    for (const std::uint64_t layer : layers) state = mix(state ^ layer);
+    for (std::size_t token = 0; token < logits.size(); ++token) {
+      logits[token] = static_cast<float>(mix(state + token) >> 40U);  // 24 bits: exact
+    }
+  }
+
+  [[nodiscard]] static std::int32_t greedy(std::span<const float> logits) {
+    return static_cast<std::int32_t>(std::max_element(logits.begin(), logits.end()) -
+                                     logits.begin());
+  }
+
+  /// Takes the next token of the sequence; returns the logits after it.
+  std::vector<float> feed(std::int32_t token) {
+    for (std::size_t layer = 0; layer < kLayers; ++layer) {
+      states_[layer] += row_state(position_, [&](auto side, auto head, auto dim) {
+        return element({layer, position_, token, side, head, dim});
+      });
+    }
+    ++position_;
+    std::vector<float> values(kVocabulary);
+    logits(states_, values);
+    return values;
+  }
+
+  /// `count` greedy tokens after `prompt`.
+  [[nodiscard]] static std::vector<std::int32_t> generate(const std::vector<std::int32_t>& prompt,
+                                                          std::size_t count) {
+    FakeModel model;
+    std::vector<float> values;
+    for (const std::int32_t token : prompt) values = model.feed(token);
+    std::vector<std::int32_t> tokens;
+    while (tokens.size() < count) {
+      tokens.push_back(greedy(values));
+      values = model.feed(tokens.back());
+    }
+    return tokens;
+  }
+
+ private:
+  static std::uint64_t mix(std::uint64_t bits) {
+    bits = (bits + 0x9E3779B97F4A7C15U) * 0xBF58476D1CE4E5B9U;
+    bits = (bits ^ (bits >> 29U)) * 0x94D049BB133111EBU;
+    return bits ^ (bits >> 32U);
+  }
+
+  std::vector<std::uint64_t> states_ = std::vector<std::uint64_t>(kLayers);
+  std::int64_t position_ = 0;
+};
+
+}  // namespace ahead::compile

@@ -1,0 +1,225 @@
+// Test support: runs the parts of the fake model on the very tensors a program binds, and refuses a
+// step that breaks the contract. May use: base, graph's program_spec.h.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ahead/error.h"
+#include "base/clock.h"
+#include "compile/backend.h"
+#include "compile/fake_model.h"
+
+namespace ahead::compile {
+
+/// What the fakes do when; every artifact of a back end looks at the same script. Changed only
+/// while nothing compiles or runs.
+struct FakeScript {
+  /// Advanced by the costs; none: they take no time.
+  ManualClock* clock = nullptr;
+  /// Of a part, asked when it is compiled: also a hook on the compile thread. Empty: 0.
+  std::function<std::chrono::nanoseconds(const graph::ProgramShape&, std::size_t part)>
+      compile_cost;
+  std::chrono::nanoseconds decode_cost{0};   ///< of one step
+  std::chrono::nanoseconds prefill_cost{0};  ///< of one chunk
+  /// Called during every step, after its cost.
+  std::function<void()> on_step;
+  /// Thrown at the end of the compile.
+  std::map<graph::ProgramShape, std::string> compile_failures;
+  /// Reported instead of the back end's own device.
+  std::map<graph::ProgramShape, std::vector<std::string>> devices;
+  /// The step with this number fails, counted from 1 over all programs; 0: none.
+  std::size_t failing_step = 0;
+
+  std::size_t steps = 0;               ///< run so far
+  std::atomic<int> live_artifacts{0};  ///< held by anybody
+
+  void spend(std::chrono::nanoseconds cost) const {
+    if (clock != nullptr) clock->advance(cost);
+  }
+};
+
+/// What a part computes. kWhole is the other three in one.
+enum class FakePart { kWhole, kRows, kAttend, kHead };
+
+/// Runs one part. A step that breaks the contract fails with Error(kDevice).
+class FakeRequest final : public Request {
+ public:
+  FakeRequest(FakePart part, std::shared_ptr<FakeScript> script)
+      : part_(part), script_(std::move(script)) {}
+
+  void bind_input(std::size_t port, const TensorView& tensor) override {
+    bind(inputs_, port, tensor);
+  }
+  void bind_output(std::size_t port, const TensorView& tensor) override {
+    bind(outputs_, port, tensor);
+  }
+
+  void run() override {
+    switch (part_) {
+      case FakePart::kWhole: {
+        const std::size_t batch = inputs_.at(0).shape.at(0);
+        begin_step();
+        make_rows({inputs_.begin(), 2}, {outputs_.begin(), 2 * FakeModel::kLayers});
+        const auto cache = inputs_.begin() + 3 + static_cast<std::ptrdiff_t>(batch);
+        for (std::size_t row = 0; row < batch; ++row) {
+          std::vector<std::uint64_t> states;
+          for (std::size_t layer = 0; layer < FakeModel::kLayers; ++layer) {
+            const auto kv = cache + static_cast<std::ptrdiff_t>(2 * (layer * batch + row));
+            states.push_back(attend({.positions = inputs_[1],
+                                     .logit_rows = inputs_[2],
+                                     .bias = inputs_[3 + row],
+                                     .cache = {kv[0], kv[1]},
+                                     .made = {outputs_[2 * layer], outputs_[2 * layer + 1]}},
+                                    row));
+          }
+          FakeModel::logits(states, {data<float>(outputs_.back()) + row * FakeModel::kVocabulary,
+                                     FakeModel::kVocabulary});
+        }
+        break;
+      }
+      case FakePart::kRows:
+        begin_step();
+        make_rows(inputs_, outputs_);
+        break;
+      case FakePart::kAttend:
+        split(attend({.positions = inputs_.at(0),
+                      .logit_rows = inputs_.at(1),
+                      .bias = inputs_.at(2),
+                      .cache = {inputs_.at(3), inputs_.at(4)},
+                      .made = {inputs_.at(5), inputs_.at(6)}},
+                     0));
+        break;
+      case FakePart::kHead: {
+        std::vector<std::uint64_t> states;
+        for (const TensorView& input : inputs_) {
+          const auto* words = data<std::uint32_t>(input);
+          states.push_back((std::uint64_t{words[0]} << 32U) | words[1]);
+        }
+        FakeModel::logits(states, {data<float>(outputs_.at(0)), FakeModel::kVocabulary});
+        break;
+      }
+    }
+  }
+
+ private:
+  struct Attention {
+    const TensorView& positions;
+    const TensorView& logit_rows;
+    const TensorView& bias;
+    TensorView cache[2];
+    TensorView made[2];
+  };
+
+  template <typename T>
+  static T* data(const TensorView& tensor) {
+    return static_cast<T*>(tensor.data);
+  }
+
+  static void require(bool holds, const std::string& what) {
+    if (!holds) throw Error(ErrorKind::kDevice, "the step was fed wrongly: " + what);
+  }
+
+  static void bind(std::vector<TensorView>& ports, std::size_t port, const TensorView& tensor) {
+    if (ports.size() <= port) ports.resize(port + 1);
+    ports[port] = tensor;
+  }
+
+  void begin_step() const {
+    ++script_->steps;
+    script_->spend(inputs_.at(0).shape.at(1) == 1 ? script_->decode_cost : script_->prefill_cost);
+    if (script_->on_step) script_->on_step();
+    if (script_->steps == script_->failing_step) {
+      throw Error(ErrorKind::kDevice, "the device failed as scripted");
+    }
+  }
+
+  /// Tokens and positions -> K and V rows of every layer.
+  static void make_rows(std::span<const TensorView> in, std::span<const TensorView> out) {
+    const std::size_t count = element_count(in[0].shape);
+    for (std::size_t layer = 0; layer < FakeModel::kLayers; ++layer) {
+      for (std::size_t side = 0; side < 2; ++side) {
+        auto* values = data<float>(out[2 * layer + side]);
+        for (std::size_t i = 0; i < count; ++i) {
+          const std::int32_t token = data<std::int32_t>(in[0])[i];
+          require(token >= 0 && token < static_cast<std::int32_t>(FakeModel::kVocabulary),
+                  "token " + std::to_string(token));
+          for (std::size_t head = 0; head < FakeModel::kKvHeads; ++head) {
+            for (std::size_t dim = 0; dim < FakeModel::kHeadDim; ++dim) {
+              *values++ =
+                  FakeModel::element({layer, data<std::int32_t>(in[1])[i], token, side, head, dim});
+            }
+          }
+        }
+      }
+    }
+  }
+
+  /// A sequence's live cached rows and its new rows up to the wanted one -> the layer's state.
+  static std::uint64_t attend(const Attention& in, std::size_t row) {
+    const std::size_t rung = in.bias.shape.at(0);
+    const auto* bias = data<float>(in.bias);
+    const auto live = static_cast<std::size_t>(
+        std::find_if(bias, bias + rung, [](float value) { return value != 0.0F; }) - bias);
+    for (std::size_t i = live; i < rung; ++i) {
+      require(bias[i] == graph::kDeadRow, "live rows are not the first ones");
+    }
+    const std::size_t tokens = in.positions.shape.at(1);
+    for (std::size_t i = 0; i < tokens; ++i) {
+      const std::int32_t position = data<std::int32_t>(in.positions)[row * tokens + i];
+      require(position == static_cast<std::int32_t>(live + i),
+              "position " + std::to_string(position) + " behind " + std::to_string(live) + " rows");
+    }
+    const auto flat = static_cast<std::size_t>(data<std::int32_t>(in.logit_rows)[row]);
+    require(flat / tokens == row, "logits of another sequence's token");
+    require(live + flat % tokens < rung, "more rows than the rung holds");
+
+    // A static graph reads dead rows too, so they must be there: `all` sees them, `state` does not.
+    std::uint64_t state = 0;
+    std::uint64_t all = 0;
+    const std::size_t block_rows = in.cache[1].shape.at(2);
+    for (std::size_t i = 0; i < rung; ++i) {
+      const std::uint64_t added =
+          FakeModel::row_state(static_cast<std::int64_t>(i), [&](auto side, auto head, auto dim) {
+            const std::size_t block = i / block_rows * FakeModel::kKvHeads + head;
+            const std::size_t inner = i % block_rows;
+            return data<float>(in.cache[side])[block * FakeModel::kHeadDim * block_rows +
+                                               (side == 0 ? dim * block_rows + inner
+                                                          : inner * FakeModel::kHeadDim + dim)];
+          });
+      all ^= added;
+      if (i < live) state += added;
+    }
+    for (std::size_t i = row * tokens; i <= flat; ++i) {
+      state += FakeModel::row_state(
+          static_cast<std::int64_t>(live + i - row * tokens), [&](auto side, auto head, auto dim) {
+            return data<float>(
+                in.made[side])[(i * FakeModel::kKvHeads + head) * FakeModel::kHeadDim + dim];
+          });
+    }
+    return all == 0 ? state + 1 : state;
+  }
+
+  void split(std::uint64_t state) const {
+    auto* words = data<std::uint32_t>(outputs_.at(0));
+    words[0] = static_cast<std::uint32_t>(state >> 32U);
+    words[1] = static_cast<std::uint32_t>(state);
+  }
+
+  const FakePart part_;
+  const std::shared_ptr<FakeScript> script_;
+  std::vector<TensorView> inputs_;
+  std::vector<TensorView> outputs_;
+};
+
+}  // namespace ahead::compile

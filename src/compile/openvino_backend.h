@@ -1,0 +1,36 @@
+// OpenVINO as a back end: builds a part's graph, compiles it for one device, runs it.
+// May use: base, graph, OpenVINO.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "compile/backend.h"
+#include "graph/partition.h"
+#include "openvino/runtime/core.hpp"
+
+namespace ahead::compile {
+
+/// Parts of one decoder for one device.
+class OpenVinoBackend final : public Backend {
+ public:
+  struct Options {
+    std::shared_ptr<ov::Core> core;
+    graph::PartitionedDecoder decoder;
+    std::string device;
+    int device_threads = 1;
+  };
+  explicit OpenVinoBackend(Options options);
+
+  [[nodiscard]] graph::ProgramSpec spec(const graph::ProgramShape& shape) const override;
+  [[nodiscard]] std::shared_ptr<Artifact> compile(const graph::ProgramShape& shape,
+                                                  std::size_t part) override;
+
+ private:
+  const Options options_;
+};
+
+/// Throws Error(kInvalidArgument), listing what there is, when `core` has no device of that name.
+void check_device(const ov::Core& core, const std::string& device);
+
+}  // namespace ahead::compile

@@ -1,0 +1,163 @@
+// States of programs under one lock, and the task that compiles one. May use: base.
+#include "compile/program_store.h"
+
+#include <algorithm>
+#include <exception>
+#include <mutex>
+#include <tuple>
+#include <utility>
+
+#include "ahead/error.h"
+#include "base/check.h"
+#include "base/text.h"
+
+namespace ahead::compile {
+namespace {
+
+/// One artifact: a part, and the rung where the part depends on it.
+using ArtifactKey = std::tuple<std::size_t, std::int64_t, std::int64_t, std::int64_t>;
+
+struct Entry {
+  ProgramState state = ProgramState::kAbsent;
+  std::shared_ptr<Program> program;
+  std::exception_ptr error;
+};
+
+/// "GPU" is "GPU.0"'s device too.
+bool runs_on(const std::vector<std::string>& reported, const std::string& device) {
+  return !reported.empty() && std::all_of(reported.begin(), reported.end(), [&](const auto& name) {
+    return name == device || name.rfind(device + ".", 0) == 0;
+  });
+}
+
+std::string join(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text.empty() ? "nothing" : text;
+}
+
+}  // namespace
+
+/// What the tasks see: outlives the store when a compile is abandoned.
+struct ProgramStore::Shared {
+  Options options;
+  const Clock& clock;
+  mutable std::mutex mutex;
+  std::map<graph::ProgramShape, Entry> entries;          // guarded by mutex
+  std::map<ArtifactKey, std::weak_ptr<Artifact>> parts;  // compile thread only
+  std::vector<CompileLog> log;                           // guarded by mutex
+
+  Shared(Options chosen, const Clock& watch) : options(std::move(chosen)), clock(watch) {}
+
+  /// Compiles what is missing of a program. Compile thread.
+  std::shared_ptr<Program> build(const graph::ProgramShape& shape) {
+    graph::ProgramSpec spec = options.backend->spec(shape);
+    std::vector<std::shared_ptr<Artifact>> artifacts;
+    for (std::size_t part = 0; part < spec.parts.size(); ++part) {
+      const std::int64_t rung = spec.parts[part].depends_on_rung ? shape.rung : 0;
+      std::weak_ptr<Artifact>& known = parts[{part, shape.batch, shape.tokens, rung}];
+      std::shared_ptr<Artifact> artifact = known.lock();
+      if (!artifact) {
+        artifact = options.backend->compile(shape, part);
+        const auto devices = artifact->execution_devices();
+        if (!runs_on(devices, options.device)) {
+          throw Error(ErrorKind::kDevice, "part '" + spec.parts[part].name + "' of " +
+                                              to_string(shape) + " runs on " + join(devices) +
+                                              ", not on " + options.device +
+                                              " as asked; choose another --device");
+        }
+        known = artifact;
+      }
+      artifacts.push_back(std::move(artifact));
+    }
+    return std::make_shared<Program>(std::move(spec), std::move(artifacts));
+  }
+
+  /// The task of one compile.
+  void execute(const graph::ProgramShape& shape, std::size_t log_index) {
+    std::shared_ptr<Program> program;
+    std::exception_ptr error;
+    try {
+      program = build(shape);
+    } catch (const Error&) {
+      error = std::current_exception();
+    } catch (const std::exception& cause) {
+      error = std::make_exception_ptr(
+          Error(ErrorKind::kCompileFailed, "compiling " + to_string(shape) + " on " +
+                                               options.device + " failed: " +
+                                               reason_of(cause.what()) +
+                                               "; try another --partition or a smaller --ladder"));
+    }
+    const std::lock_guard lock(mutex);
+    Entry& entry = entries[shape];
+    entry.state = error ? ProgramState::kFailed : ProgramState::kReady;
+    entry.program = std::move(program);
+    entry.error = error;
+    log[log_index].end = clock.now();
+    log[log_index].failed = static_cast<bool>(error);
+  }
+};
+
+ProgramStore::ProgramStore(Options options, Executor& executor, const Clock& clock)
+    : shared_(std::make_shared<Shared>(std::move(options), clock)), executor_(executor) {}
+
+ProgramStore::~ProgramStore() = default;
+
+ProgramState ProgramStore::state(const graph::ProgramShape& shape) const {
+  const std::lock_guard lock(shared_->mutex);
+  const auto found = shared_->entries.find(shape);
+  return found == shared_->entries.end() ? ProgramState::kAbsent : found->second.state;
+}
+
+std::optional<graph::ProgramShape> ProgramStore::compiling() const {
+  const std::lock_guard lock(shared_->mutex);
+  for (const auto& [shape, entry] : shared_->entries) {
+    if (entry.state == ProgramState::kCompiling) return shape;
+  }
+  return std::nullopt;
+}
+
+void ProgramStore::start(const graph::ProgramShape& shape, std::string reason) {
+  AHEAD_CHECK(!compiling(), "one background compile at a time");
+  std::size_t log_index = 0;
+  {
+    const std::lock_guard lock(shared_->mutex);
+    Entry& entry = shared_->entries[shape];
+    AHEAD_CHECK(entry.state == ProgramState::kAbsent, "only an absent program is compiled");
+    entry.state = ProgramState::kCompiling;
+    log_index = shared_->log.size();
+    shared_->log.push_back({.shape = shape, .reason = std::move(reason), .begin = shared_->clock.now()});
+  }
+  executor_.post([shared = shared_, shape, log_index] { shared->execute(shape, log_index); });
+}
+
+bool ProgramStore::wait(const graph::ProgramShape& shape, std::stop_token stop) {
+  return executor_.wait(std::move(stop),
+                        [&] { return state(shape) != ProgramState::kCompiling; });
+}
+
+std::shared_ptr<Program> ProgramStore::install(const graph::ProgramShape& shape) {
+  const std::lock_guard lock(shared_->mutex);
+  const auto found = shared_->entries.find(shape);
+  AHEAD_CHECK(found != shared_->entries.end(), "only a settled program is installed");
+  if (found->second.error) std::rethrow_exception(found->second.error);
+  AHEAD_CHECK(found->second.state == ProgramState::kReady, "only a ready program is installed");
+  return found->second.program;
+}
+
+void ProgramStore::release(const graph::ProgramShape& shape) {
+  std::shared_ptr<Program> dropped;  // destroyed outside the lock
+  const std::lock_guard lock(shared_->mutex);
+  const auto found = shared_->entries.find(shape);
+  if (found == shared_->entries.end()) return;
+  AHEAD_CHECK(found->second.state != ProgramState::kCompiling, "only a settled program is released");
+  dropped = std::move(found->second.program);
+  shared_->entries.erase(found);
+}
+
+std::vector<CompileLog> ProgramStore::log() const {
+  const std::lock_guard lock(shared_->mutex);
+  return shared_->log;
+}
+
+}  // namespace ahead::compile

@@ -1,0 +1,73 @@
+// The compile queue and what came of it: programs by shape, at most one compile at a time, on an
+// injected executor. Prepare (start) and install happen on the decode thread, execute on the
+// executor. May use: base, graph's program_spec.h.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/executor.h"
+#include "compile/backend.h"
+#include "compile/program.h"
+
+namespace ahead::compile {
+
+/// Where a program stands.
+enum class ProgramState { kAbsent, kCompiling, kReady, kFailed };
+
+/// One compile, under way or ended.
+struct CompileLog {
+  graph::ProgramShape shape;
+  std::string reason;
+  TimePoint begin{0};
+  std::optional<TimePoint> end;  ///< none while it is under way
+  bool failed = false;
+};
+
+/// All calls come from the decode thread.
+class ProgramStore {
+ public:
+  struct Options {
+    std::shared_ptr<Backend> backend;
+    std::string device;  ///< every artifact must report that it runs there
+  };
+  /// `executor` and `clock` must outlive the store's tasks: destroy the executor first.
+  ProgramStore(Options options, Executor& executor, const Clock& clock);
+  /// An abandoned compile ends on its own and touches nothing of the store.
+  ~ProgramStore();
+
+  [[nodiscard]] ProgramState state(const graph::ProgramShape& shape) const;
+
+  /// The program that is being compiled, if any.
+  [[nodiscard]] std::optional<graph::ProgramShape> compiling() const;
+
+  /// Begins compiling an absent program. Starting a second one meanwhile is a broken invariant.
+  void start(const graph::ProgramShape& shape, std::string reason);
+
+  /// Blocks until no compile of `shape` is under way; false when `stop` came first.
+  bool wait(const graph::ProgramShape& shape, std::stop_token stop);
+
+  /// The ready program, to be used from now on. Throws the kept error of a failed one:
+  /// Error(kCompileFailed | kDevice) naming program and cause.
+  [[nodiscard]] std::shared_ptr<Program> install(const graph::ProgramShape& shape);
+
+  /// Lets go of a settled program; nothing happens when it is absent. Whoever still holds it keeps
+  /// it alive.
+  void release(const graph::ProgramShape& shape);
+
+  /// Compiles since the store was made, oldest first.
+  [[nodiscard]] std::vector<CompileLog> log() const;
+
+ private:
+  struct Shared;
+  std::shared_ptr<Shared> shared_;
+  Executor& executor_;
+};
+
+}  // namespace ahead::compile

@@ -1,0 +1,111 @@
+// The attention's operations, in the order data flows. May use: base, model, OpenVINO.
+#include "graph/block_attention.h"
+
+#include <vector>
+
+#include "graph/program_spec.h"
+#include "openvino/op/add.hpp"
+#include "openvino/op/concat.hpp"
+#include "openvino/op/constant.hpp"
+#include "openvino/op/convert.hpp"
+#include "openvino/op/matmul.hpp"
+#include "openvino/op/multiply.hpp"
+#include "openvino/op/reduce_sum.hpp"
+#include "openvino/op/reshape.hpp"
+#include "openvino/op/softmax.hpp"
+#include "openvino/op/transpose.hpp"
+#include "openvino/op/variadic_split.hpp"
+
+namespace ahead::graph {
+namespace {
+
+using NodeOutput = ov::Output<ov::Node>;
+using Ints = std::vector<std::int64_t>;
+
+NodeOutput ints(const Ints& values) {
+  return ov::op::v0::Constant::create(ov::element::i64, {values.size()}, values);
+}
+
+NodeOutput reshape(const NodeOutput& value, const Ints& shape) {
+  return std::make_shared<ov::op::v1::Reshape>(value, ints(shape), false);
+}
+
+NodeOutput transpose(const NodeOutput& value, const Ints& order) {
+  return std::make_shared<ov::op::v1::Transpose>(value, ints(order));
+}
+
+NodeOutput to_f32(const NodeOutput& value) {
+  if (value.get_element_type() == ov::element::f32) return value;
+  return std::make_shared<ov::op::v0::Convert>(value, ov::element::f32);
+}
+
+/// [T * group, T]: query row g * T + i sees new rows 0..i.
+NodeOutput causal_bias(std::int64_t group, std::int64_t tokens) {
+  std::vector<float> bias;
+  bias.reserve(static_cast<std::size_t>(group * tokens * tokens));
+  for (std::int64_t g = 0; g < group; ++g) {
+    for (std::int64_t query = 0; query < tokens; ++query) {
+      for (std::int64_t row = 0; row < tokens; ++row) {
+        bias.push_back(row <= query ? 0.0F : kDeadRow);
+      }
+    }
+  }
+  return ov::op::v0::Constant::create(
+      ov::element::f32,
+      {static_cast<std::size_t>(group * tokens), static_cast<std::size_t>(tokens)}, bias);
+}
+
+}  // namespace
+
+ov::Output<ov::Node> block_attention(const BlockAttentionInputs& inputs,
+                                     const BlockAttentionShape& shape) {
+  const std::int64_t heads = shape.heads.kv_heads;
+  const std::int64_t group = shape.heads.q_heads / heads;
+  const std::int64_t dim = shape.heads.head_dim;
+  const std::int64_t tokens = shape.tokens;
+  const std::int64_t queries = group * tokens;
+  const std::int64_t blocks = shape.rung / shape.block_rows;
+
+  // Fold: [1, T, Hkv * G, D] -> [1, Hkv, G * T, D]; rows [1, T, Hkv, D] -> [1, Hkv, T, D].
+  const NodeOutput scaled = std::make_shared<ov::op::v1::Multiply>(
+      inputs.q, ov::op::v0::Constant::create(ov::element::f32, {}, {shape.scale}));
+  const NodeOutput q =
+      tokens == 1 ? reshape(scaled, {1, heads, group, dim})
+                  : reshape(transpose(reshape(scaled, {tokens, heads, group, dim}), {1, 2, 0, 3}),
+                            {1, heads, queries, dim});
+  const auto by_head = [&](const NodeOutput& rows) {
+    return tokens == 1 ? reshape(rows, {1, heads, 1, dim}) : transpose(rows, {0, 2, 1, 3});
+  };
+
+  const NodeOutput block_scores =
+      std::make_shared<ov::op::v0::MatMul>(q, to_f32(inputs.cache_k));  // [blocks, Hkv, G * T, R]
+  const NodeOutput cache_scores = std::make_shared<ov::op::v1::Add>(
+      reshape(transpose(block_scores, {1, 2, 0, 3}), {1, heads, queries, shape.rung}),
+      inputs.bias);
+  NodeOutput new_scores =
+      std::make_shared<ov::op::v0::MatMul>(q, by_head(inputs.k), false, true);  // [1, Hkv, G * T, T]
+  if (tokens > 1) {
+    new_scores = std::make_shared<ov::op::v1::Add>(new_scores, causal_bias(group, tokens));
+  }
+
+  const NodeOutput weights = std::make_shared<ov::op::v8::Softmax>(
+      std::make_shared<ov::op::v0::Concat>(ov::OutputVector{cache_scores, new_scores}, 3), 3);
+  const auto split = std::make_shared<ov::op::v1::VariadicSplit>(
+      weights, ov::op::v0::Constant::create(ov::element::i64, {}, {3}),
+      ints({shape.rung, tokens}));
+
+  const NodeOutput block_weights = transpose(
+      reshape(split->output(0), {heads, queries, blocks, shape.block_rows}), {2, 0, 1, 3});
+  const NodeOutput from_cache = std::make_shared<ov::op::v1::ReduceSum>(
+      std::make_shared<ov::op::v0::MatMul>(block_weights, to_f32(inputs.cache_v)), ints({0}), true);
+  const NodeOutput from_new =
+      std::make_shared<ov::op::v0::MatMul>(split->output(1), by_head(inputs.v));
+  const NodeOutput summed = std::make_shared<ov::op::v1::Add>(from_cache, from_new);
+
+  // Unfold: [1, Hkv, G * T, D] -> [1, T, Hkv * G, D].
+  if (tokens == 1) return reshape(summed, {1, 1, shape.heads.q_heads, dim});
+  return reshape(transpose(reshape(summed, {heads, group, tokens, dim}), {2, 0, 1, 3}),
+                 {1, tokens, shape.heads.q_heads, dim});
+}
+
+}  // namespace ahead::graph

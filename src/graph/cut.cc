@@ -1,0 +1,28 @@
+// One function a partition. May use: base, model, OpenVINO.
+#include "graph/cut.h"
+
+namespace ahead::graph {
+namespace {
+
+std::vector<Piece> cut_whole(const model::Decoder& decoder) {
+  Piece piece;
+  piece.name = "whole";
+  piece.graph = decoder.graph;
+  piece.inputs = {{Role::kTokens}, {Role::kPositions}, {Role::kLogitRows}};
+  piece.outputs = {{Role::kLogits}};
+  for (std::size_t layer = 0; layer < decoder.layers.size(); ++layer) {
+    piece.layers.push_back(static_cast<std::int64_t>(layer));
+  }
+  return {piece};
+}
+
+}  // namespace
+
+std::vector<Piece> cut(const model::Decoder& decoder, Partition partition) {
+  switch (partition) {
+    case Partition::kWhole: break;
+  }
+  return cut_whole(decoder);
+}
+
+}  // namespace ahead::graph

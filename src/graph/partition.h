@@ -1,0 +1,40 @@
+// Cutting a canonical Decoder into parts for one program shape. May use: base, model, OpenVINO.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "ahead/axes.h"
+#include "graph/cut.h"
+#include "graph/program_spec.h"
+#include "graph/specialise.h"
+#include "model/decoder.h"
+#include "openvino/core/model.hpp"
+
+namespace ahead::graph {
+
+/// A decoder that can be cut for any shape.
+class PartitionedDecoder {
+ public:
+  struct Options {
+    Partition partition = Partition::kWhole;
+    CacheFormat cache;
+  };
+
+  PartitionedDecoder(std::shared_ptr<const model::Decoder> decoder, Options options);
+
+  /// Parts, values and calls of a program; plain arithmetic, cheap.
+  [[nodiscard]] ProgramSpec spec(const ProgramShape& shape) const;
+
+  /// The static graph of part `part` of spec(shape), its ports in the order of the part's calls.
+  /// Weights are shared with the decoder. Any thread; clones before it changes anything.
+  [[nodiscard]] std::shared_ptr<ov::Model> build(const ProgramShape& shape,
+                                                 std::size_t part) const;
+
+ private:
+  std::shared_ptr<const model::Decoder> decoder_;
+  CacheFormat cache_;
+  std::vector<Piece> pieces_;
+};
+
+}  // namespace ahead::graph

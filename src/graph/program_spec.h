@@ -1,0 +1,79 @@
+// What a program is, as plain data: parts, the values that flow between them, and the calls of one
+// step in order. The border between the rooms that see OpenVINO and those that do not.
+// May use: base.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/tensor_view.h"
+
+namespace ahead::graph {
+
+/// Everything a program's shapes depend on.
+struct ProgramShape {
+  std::int64_t batch = 1;   ///< sequences
+  std::int64_t tokens = 1;  ///< new tokens a sequence and step: 1 decodes, more is prefill
+  std::int64_t rung = 0;    ///< cache rows a sequence
+
+  /// "decode" or "prefill".
+  [[nodiscard]] std::string_view phase() const { return tokens == 1 ? "decode" : "prefill"; }
+
+  friend auto operator<=>(const ProgramShape&, const ProgramShape&) = default;
+};
+
+/// "decode@1024", for messages and traces.
+[[nodiscard]] std::string to_string(const ProgramShape& shape);
+
+/// What a value is for.
+enum class Role {
+  kTokens,     ///< [batch, tokens] i32
+  kPositions,  ///< [batch, tokens] i32
+  kLogitRows,  ///< [batch] i32: flat index of the token whose logits are wanted
+  kCacheBias,  ///< [rung] f32, per sequence: 0 for a live row, kDeadRow for one that is not
+  kCacheK,     ///< [blocks, kv_heads, dim, rows], per layer and sequence
+  kCacheV,     ///< [blocks, kv_heads, rows, dim], per layer and sequence
+  kNewK,       ///< [batch, tokens, kv_heads, dim], per layer, of the cache's type
+  kNewV,       ///< likewise
+  kLogits,     ///< [batch, vocabulary] f32
+  kInternal,   ///< from part to part
+};
+
+/// Added to the scores of rows that hold nothing: finite, so that no sum is NaN, and within f16.
+inline constexpr float kDeadRow = -30000.0F;
+
+/// One value of a step.
+struct ValueSpec {
+  Role role = Role::kInternal;
+  std::int64_t layer = 0;  ///< where the role has layers
+  std::int64_t row = 0;    ///< sequence of the batch, where the role has one
+  ElementType type = ElementType::kF32;
+  Shape shape;
+};
+
+/// One part: compiled on its own, used by one call or more.
+struct PartSpec {
+  std::string name;
+  bool depends_on_rung = true;
+};
+
+/// One invocation of a part: values by index, in the order of the part's ports.
+struct CallSpec {
+  std::size_t part = 0;
+  std::vector<std::size_t> inputs;
+  std::vector<std::size_t> outputs;
+};
+
+/// A program: run the calls in order and a step is done.
+struct ProgramSpec {
+  ProgramShape shape;
+  std::vector<PartSpec> parts;
+  std::vector<ValueSpec> values;
+  std::vector<CallSpec> calls;
+};
+
+}  // namespace ahead::graph

@@ -1,0 +1,138 @@
+// Memory from the real kernel, and its account of it. May use: base, GoogleTest.
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <numeric>
+#include <string>
+
+#include "ahead/error.h"
+#include "kv/page_provider.h"
+
+namespace ahead::kv {
+namespace {
+
+class OsPagesTest : public ::testing::Test {
+ protected:
+  ~OsPagesTest() override {
+    if (region_.data != nullptr) pages_.release(region_);
+  }
+
+  const Region& allocate(std::size_t bytes) {
+    region_ = pages_.allocate(bytes);
+    return region_;
+  }
+  [[nodiscard]] std::size_t committed() const { return pages_.committed_bytes(region_); }
+  void write_page(std::size_t page) { region_.data[page * page_] = std::byte{1}; }
+
+  const std::size_t page_ = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  OsPages pages_;
+  Region region_;
+};
+
+TEST_F(OsPagesTest, MemoryIsPageAlignedAndReadsAsZero) {
+  const Region& region = allocate(3 * page_ + 5);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(region.data) % page_, 0U);
+  EXPECT_EQ(region.bytes, 3 * page_ + 5);
+  EXPECT_EQ(
+      std::accumulate(region.data, region.data + region.bytes, 0U,
+                      [](unsigned sum, std::byte b) { return sum + std::to_integer<unsigned>(b); }),
+      0U);
+}
+
+TEST_F(OsPagesTest, ReadingCommitsNothingAndWritingCommitsWhatIsWritten) {
+  // More pages than one reading of the pagemap takes.
+  const std::size_t count = 10000;
+  const Region& region = allocate(count * page_);
+  EXPECT_EQ(committed(), 0U);
+
+  unsigned sum = 0;
+  for (std::size_t page = 0; page < count; ++page) {
+    sum += std::to_integer<unsigned>(
+        *static_cast<const volatile std::byte*>(region.data + page * page_));
+  }
+  EXPECT_EQ(sum, 0U);
+  EXPECT_EQ(committed(), 0U);
+
+  for (std::size_t page = 0; page < count / 2; ++page) write_page(page);
+  EXPECT_EQ(committed(), count / 2 * page_);
+
+  for (std::size_t page = count / 2; page < count; ++page) write_page(page);
+  EXPECT_EQ(committed(), count * page_);
+}
+
+TEST_F(OsPagesTest, OneWriteCommitsOnePage) {
+  // Room for aligned huge pages at any base.
+  constexpr std::size_t kHuge = std::size_t{2} << 20U;
+  allocate(4 * kHuge);
+  write_page(2 * kHuge / page_);
+  EXPECT_EQ(committed(), page_);
+}
+
+TEST_F(OsPagesTest, HugePagesAreRefusedForTheRegionWhateverTheSystemSays) {
+  if (!std::filesystem::exists("/sys/kernel/mm/transparent_hugepage")) {
+    GTEST_SKIP() << "this kernel has no transparent huge pages";
+  }
+  // The kernel may merge equal neighbours into one mapping, so look for the one that contains it.
+  const auto wanted = reinterpret_cast<std::uintptr_t>(allocate(16 * page_).data);
+  std::ifstream maps("/proc/self/smaps");
+  bool inside = false;
+  std::string flags;
+  for (std::string line; std::getline(maps, line);) {
+    const std::size_t dash = line.find('-');
+    const std::size_t space = line.find(' ');
+    if (dash != std::string::npos && space != std::string::npos && dash < space) {
+      inside = std::stoull(line.substr(0, dash), nullptr, 16) <= wanted &&
+               wanted < std::stoull(line.substr(dash + 1, space - dash - 1), nullptr, 16);
+    } else if (inside && line.starts_with("VmFlags:")) {
+      flags = line + " ";
+    }
+  }
+  EXPECT_NE(flags.find(" nh "), std::string::npos) << flags;
+}
+
+TEST_F(OsPagesTest, CommittedNeverExceedsWhatWasAskedFor) {
+  allocate(page_ + 100);
+  write_page(0);
+  EXPECT_EQ(committed(), page_);
+  write_page(1);
+  EXPECT_EQ(committed(), page_ + 100);
+}
+
+TEST_F(OsPagesTest, RefusedMemoryIsAnErrorWithTheBytesWanted) {
+  const std::size_t bytes = std::numeric_limits<std::size_t>::max() / 4;
+  try {
+    allocate(bytes);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kOutOfMemory);
+    EXPECT_NE(std::string(error.what()).find(std::to_string(bytes)), std::string::npos)
+        << error.what();
+  }
+}
+
+TEST_F(OsPagesTest, AccountThatCannotBeReadIsAnError) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the sanitizer opens files of its own";
+#endif
+  allocate(page_);
+  rlimit files{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &files), 0);
+  const rlimit none{.rlim_cur = 0, .rlim_max = files.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  ErrorKind kind = ErrorKind::kInterrupted;
+  try {
+    static_cast<void>(committed());
+  } catch (const Error& error) {
+    kind = error.kind();
+  }
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &files), 0);
+  EXPECT_EQ(kind, ErrorKind::kIo);
+}
+
+}  // namespace
+}  // namespace ahead::kv

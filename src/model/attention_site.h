@@ -1,0 +1,37 @@
+// One attention of a reader's graph, traced back to its queries, its new rows and its cache.
+// May use: base, OpenVINO.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "model/cached_attention.h"
+#include "openvino/op/scaled_dot_product_attention.hpp"
+
+namespace ahead::model {
+
+/// What CachedAttention needs, in its token-major f32 form.
+struct AttentionSite {
+  ov::Output<ov::Node> q;  ///< [1, N, q_heads, D]
+  ov::Output<ov::Node> k;  ///< [1, N, kv_heads, D]
+  ov::Output<ov::Node> v;  ///< [1, N, kv_heads, D]
+  AttentionShape shape;
+  float scale = 0;
+};
+
+/// Traces `attention`. Throws std::invalid_argument with the reason when it is not one plain causal
+/// attention over one growing cache; the caller adds the architecture's name.
+[[nodiscard]] AttentionSite trace_attention(
+    const std::shared_ptr<ov::op::v13::ScaledDotProductAttention>& attention);
+
+/// Puts `output` [1, N, q_heads, D] f32 in the attention's place, peeling the transposes and
+/// conversions that only served it.
+void replace_attention(const std::shared_ptr<ov::op::v13::ScaledDotProductAttention>& attention,
+                       const ov::Output<ov::Node>& output);
+
+/// Throws std::invalid_argument unless the mask that the graph computes is plainly causal: a probe
+/// behind `past` cached tokens must show that it hides later tokens and nothing else.
+void check_mask(const std::shared_ptr<ov::op::v13::ScaledDotProductAttention>& attention,
+                std::int64_t past);
+
+}  // namespace ahead::model

@@ -1,0 +1,31 @@
+// From a reader's stateless graph to the canonical Decoder: finds each attention and its cache,
+// and refuses by name what cannot be cut. May use: base, OpenVINO.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "model/decoder.h"
+#include "openvino/core/model.hpp"
+
+namespace ahead::model {
+
+/// What a reader knows that the graph does not say.
+struct SourceFacts {
+  std::string architecture;          ///< for messages and facts
+  std::string tokens_input;          ///< name of the token id input
+  std::string positions_input;       ///< name of the position input
+  /// Name of the input that selects the tokens whose logits are wanted; empty when there is none.
+  std::string logit_rows_input;
+  /// Name of the input that carries the caller's causal mask; empty when the graph computes it.
+  std::string mask_input;
+  std::int64_t trained_context = 0;  ///< 0: unknown
+  /// Shape to which the flattened token ids and positions are brought, one -1 for the tokens.
+  std::vector<std::int64_t> token_shape;
+};
+
+/// Consumes `graph`. Throws Error(kUnsupportedModel) naming the architecture and the reason.
+[[nodiscard]] Decoder canonicalise(const std::shared_ptr<ov::Model>& graph,
+                                   const SourceFacts& facts);
+
+}  // namespace ahead::model

@@ -1,0 +1,75 @@
+// When to compile what: pure functions from state to one decision and its reason. No clock, no
+// thread, no file. May use: base.
+//
+// A request needs programs in a known order: the prefill programs its prompt passes through, then a
+// decode program for every rung from there on. Every schedule is a rule over that list.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ahead/axes.h"
+
+namespace ahead::plan {
+
+/// One program a request needs.
+struct Need {
+  std::int64_t tokens = 1;  ///< new tokens a step: 1 decodes, more is prefill
+  std::int64_t rung = 0;
+
+  friend bool operator==(const Need&, const Need&) = default;
+};
+
+/// What a request will need.
+struct NeedsQuery {
+  std::vector<std::int64_t> ladder;
+  std::int64_t prompt_tokens = 0;  ///< from 1 to the last rung
+  std::int64_t chunk = 0;          ///< prompt tokens at once, at most
+  std::int64_t max_new_tokens = 0;
+};
+
+struct Needs {
+  std::vector<Need> programs;  ///< in order of use
+  /// Programs the request can reach before its own token limit; the rest only eager compiles.
+  std::size_t reachable = 0;
+};
+
+/// Chunk that prefill uses on `rung`.
+[[nodiscard]] std::int64_t chunk_on(std::int64_t rung, std::int64_t chunk);
+
+[[nodiscard]] Needs needs_of(const NeedsQuery& query);
+
+/// Where a program stands.
+enum class Status { kAbsent, kCompiling, kReady, kFailed };
+
+/// What a decision looks at.
+struct State {
+  Schedule schedule = Schedule::kOneAhead;
+  std::vector<Status> status;  ///< by need
+  std::size_t reachable = 0;   ///< of Needs
+  std::size_t current = 0;     ///< the need in use, or about to be
+  bool first_token_out = false;
+  /// The one background compile is taken by a program this request does not need.
+  bool other_compiling = false;
+};
+
+enum class Action {
+  kStart,    ///< start compiling `need` now
+  kWait,     ///< the request cannot go on before `need` is settled
+  kWaitOther,  ///< the request cannot go on, and another request's compile is in the way
+  kProceed,  ///< go on with the current program
+};
+
+struct Decision {
+  Action action = Action::kProceed;
+  std::size_t need = 0;
+  std::string reason;  ///< a sentence, without the program's name
+};
+
+/// The next thing to do. Calling again after doing it ends in kProceed once nothing is in the way.
+[[nodiscard]] Decision decide(const State& state);
+
+}  // namespace ahead::plan

@@ -1,0 +1,246 @@
+// What a request needs, and every rule of the schedules as state -> decision. May use: base,
+// GoogleTest.
+#include "plan/schedule.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ahead::plan {
+
+static std::ostream& operator<<(std::ostream& out, const Need& need) {
+  return out << "{" << need.tokens << ", " << need.rung << "}";
+}
+
+namespace {
+
+constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
+
+// ---- needs -----------------------------------------------------------------------------------
+
+struct NeedsCase {
+  std::string name;
+  NeedsQuery query;
+  std::vector<Need> programs;
+  std::size_t reachable;
+};
+
+void PrintTo(const NeedsCase& test, std::ostream* out) { *out << test.name; }
+
+class NeedsTest : public testing::TestWithParam<NeedsCase> {};
+
+TEST_P(NeedsTest, ListsProgramsInOrderOfUse) {
+  const Needs needs = needs_of(GetParam().query);
+  EXPECT_EQ(needs.programs, GetParam().programs);
+  EXPECT_EQ(needs.reachable, GetParam().reachable);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Prompt, NeedsTest,
+    testing::Values(
+        NeedsCase{"WithinFirstRung",
+                  {{16, 32, 64}, 4, 8, kNoLimit},
+                  {{8, 16}, {1, 16}, {1, 32}, {1, 64}},
+                  4},
+        NeedsCase{"OneToken", {{16, 32}, 1, 8, kNoLimit}, {{8, 16}, {1, 16}, {1, 32}}, 3},
+        // The first step already needs a rung above the prompt.
+        NeedsCase{
+            "FillsFirstRung", {{16, 32, 64}, 16, 8, kNoLimit}, {{8, 16}, {1, 32}, {1, 64}}, 3},
+        NeedsCase{"OneShortOfFirstRung",
+                  {{16, 32, 64}, 15, 8, kNoLimit},
+                  {{8, 16}, {1, 16}, {1, 32}, {1, 64}},
+                  4},
+        NeedsCase{"OneOverFirstRung",
+                  {{16, 32, 64}, 17, 8, kNoLimit},
+                  {{8, 16}, {8, 32}, {1, 32}, {1, 64}},
+                  4},
+        NeedsCase{"OverTwoRungs",
+                  {{16, 32, 64}, 40, 8, kNoLimit},
+                  {{8, 16}, {8, 32}, {8, 64}, {1, 64}},
+                  4},
+        NeedsCase{"FillsLastRung", {{16, 32}, 32, 8, kNoLimit}, {{8, 16}, {8, 32}}, 2},
+        NeedsCase{"OneRungLadder", {{64}, 40, 8, kNoLimit}, {{8, 64}, {1, 64}}, 2},
+        NeedsCase{
+            "ChunkLargerThanARung", {{16, 64}, 20, 32, kNoLimit}, {{16, 16}, {32, 64}, {1, 64}}, 3},
+        NeedsCase{
+            "ChunkOfOneIsDecode", {{16, 32, 64}, 20, 1, kNoLimit}, {{1, 16}, {1, 32}, {1, 64}}, 3},
+        NeedsCase{"ChunkOfOneFillsFirstRung", {{16, 32}, 16, 1, kNoLimit}, {{1, 16}, {1, 32}}, 2}),
+    [](const auto& case_info) { return case_info.param.name; });
+
+// 4 prompt tokens on {16, 32, 64}: a request for n tokens takes n - 1 steps from 4 live rows on.
+INSTANTIATE_TEST_SUITE_P(
+    TokenLimit, NeedsTest,
+    testing::Values(
+        NeedsCase{"OneTokenTakesNoStep",
+                  {{16, 32, 64}, 4, 8, 1},
+                  {{8, 16}, {1, 16}, {1, 32}, {1, 64}},
+                  1},
+        NeedsCase{"TwoTokensTakeOneStep",
+                  {{16, 32, 64}, 4, 8, 2},
+                  {{8, 16}, {1, 16}, {1, 32}, {1, 64}},
+                  2},
+        NeedsCase{"LastStepFillsTheRung",
+                  {{16, 32, 64}, 4, 8, 13},
+                  {{8, 16}, {1, 16}, {1, 32}, {1, 64}},
+                  2},
+        NeedsCase{"FirstStepOverTheRung",
+                  {{16, 32, 64}, 4, 8, 14},
+                  {{8, 16}, {1, 16}, {1, 32}, {1, 64}},
+                  3},
+        NeedsCase{"FirstStepOverTwoRungs",
+                  {{16, 32, 64}, 4, 8, 30},
+                  {{8, 16}, {1, 16}, {1, 32}, {1, 64}},
+                  4},
+        NeedsCase{"FullPromptAndOneToken", {{16, 32}, 16, 8, 1}, {{8, 16}, {1, 32}}, 1},
+        NeedsCase{"FullPromptAndOneStep", {{16, 32}, 16, 8, 2}, {{8, 16}, {1, 32}}, 2},
+        NeedsCase{"ChunkOfOneTakesNoFurtherProgram", {{16, 32}, 4, 1, 13}, {{1, 16}, {1, 32}}, 1},
+        NeedsCase{"ChunkOfOneFirstStepOverTheRung", {{16, 32}, 4, 1, 14}, {{1, 16}, {1, 32}}, 2}),
+    [](const auto& case_info) { return case_info.param.name; });
+
+TEST(NeedsDeathTest, APromptThatCannotBeIsABrokenInvariant) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_DEATH(static_cast<void>(needs_of({{16}, 0, 8, 1})), "at least one token");
+  EXPECT_DEATH(static_cast<void>(needs_of({{16}, 17, 8, 1})), "fits the last rung");
+  EXPECT_DEATH(static_cast<void>(needs_of({{}, 1, 8, 1})), "a ladder and a chunk");
+  EXPECT_DEATH(static_cast<void>(needs_of({{16}, 1, 0, 1})), "a ladder and a chunk");
+}
+
+TEST(ChunkTest, IsNeverLargerThanTheRung) {
+  EXPECT_EQ(chunk_on(64, 128), 64);
+  EXPECT_EQ(chunk_on(128, 128), 128);
+  EXPECT_EQ(chunk_on(256, 128), 128);
+}
+
+// ---- decisions -------------------------------------------------------------------------------
+
+/// One letter a need: absent, compiling, ready, failed.
+std::vector<Status> statuses(std::string_view letters) {
+  std::vector<Status> status;
+  for (const char letter : letters) {
+    status.push_back(letter == 'A'   ? Status::kAbsent
+                     : letter == 'C' ? Status::kCompiling
+                     : letter == 'R' ? Status::kReady
+                                     : Status::kFailed);
+  }
+  return status;
+}
+
+struct DecideCase {
+  std::string name;
+  Schedule schedule;
+  std::string status;
+  std::size_t current;
+  Action action;
+  std::size_t need;
+  std::string reason;  ///< a part of it
+  bool first_token_out = false;
+  bool other_compiling = false;
+  std::size_t reachable = 99;
+};
+
+void PrintTo(const DecideCase& test, std::ostream* out) { *out << test.name; }
+
+class DecideTest : public testing::TestWithParam<DecideCase> {};
+
+TEST_P(DecideTest, FollowsTheRule) {
+  const DecideCase& test = GetParam();
+  const Decision decision = decide({.schedule = test.schedule,
+                                    .status = statuses(test.status),
+                                    .reachable = std::min(test.reachable, test.status.size()),
+                                    .current = test.current,
+                                    .first_token_out = test.first_token_out,
+                                    .other_compiling = test.other_compiling});
+  EXPECT_EQ(decision.action, test.action);
+  EXPECT_EQ(decision.need, test.need);
+  EXPECT_NE(decision.reason.find(test.reason), std::string::npos) << decision.reason;
+}
+
+constexpr auto kStart = Action::kStart;
+constexpr auto kWait = Action::kWait;
+constexpr auto kWaitOther = Action::kWaitOther;
+constexpr auto kProceed = Action::kProceed;
+
+constexpr auto kEager = Schedule::kEager;
+INSTANTIATE_TEST_SUITE_P(
+    Eager, DecideTest,
+    testing::Values(
+        DecideCase{"StartsTheFirst", kEager, "AAA", 0, kStart, 0, "whole ladder"},
+        DecideCase{"WaitsForTheFirst", kEager, "CAA", 0, kWait, 0, "the next step needs it"},
+        DecideCase{"StartsTheNext", kEager, "RAA", 0, kStart, 1, "before the first token"},
+        DecideCase{"WaitsForTheNext", kEager, "RCA", 0, kWait, 1, "before the first token"},
+        DecideCase{"StartsTheLast", kEager, "RRA", 0, kStart, 2, "whole ladder"},
+        DecideCase{"ProceedsWithAll", kEager, "RRR", 0, kProceed, 0, "ladder is compiled"},
+        DecideCase{"GoesOnPastAFailedRung", kEager, "RFA", 0, kStart, 2, "whole ladder"},
+        DecideCase{"ProceedsWithAFailedRung", kEager, "RFR", 0, kProceed, 0, "is compiled"},
+        DecideCase{"EndsWhereTheCurrentFailed", kEager, "FAA", 0, kProceed, 0, "failed"},
+        DecideCase{"DoesNotWaitAfterTheFirstToken", kEager, "RCR", 0, kProceed, 0, "is there",
+                   true},
+        DecideCase{"WaitsForTheCurrentAfterTheFirstToken", kEager, "RRC", 2, kWait, 2,
+                   "the next step needs it", true},
+        DecideCase{"CompilesThePartOutOfReachToo", kEager, "RA", 0, kStart, 1, "whole ladder",
+                   false, false, 1},
+        DecideCase{"AnotherRequestsCompileIsInTheWay", kEager, "RAA", 0, kWaitOther, 0,
+                   "one compile at a time", false, true},
+        DecideCase{"AnotherRequestsCompileIsNotWithAll", kEager, "RRR", 0, kProceed, 0,
+                   "is compiled", false, true}),
+    [](const auto& case_info) { return case_info.param.name; });
+
+constexpr auto kOneAhead = Schedule::kOneAhead;
+INSTANTIATE_TEST_SUITE_P(
+    OneAhead, DecideTest,
+    testing::Values(
+        DecideCase{"StartsWhatTheNextStepNeeds", kOneAhead, "AAA", 0, kStart, 0, "needs it"},
+        DecideCase{"WaitsForWhatTheNextStepNeeds", kOneAhead, "CAA", 0, kWait, 0, "needs it"},
+        DecideCase{"StartsTheSuccessor", kOneAhead, "RAA", 0, kStart, 1, "one ahead"},
+        DecideCase{"RunsBesideTheSuccessorsCompile", kOneAhead, "RCA", 0, kProceed, 0, "is there"},
+        DecideCase{"StartsNoneBeyondTheSuccessor", kOneAhead, "RRA", 0, kProceed, 0,
+                   "successor is under way"},
+        DecideCase{"StartsTheNextSuccessorAfterASwitch", kOneAhead, "RRA", 1, kStart, 2,
+                   "one ahead"},
+        DecideCase{"WaitsAtTheBoundaryForALateSuccessor", kOneAhead, "RCA", 1, kWait, 1,
+                   "needs it"},
+        DecideCase{"WaitsForTheQueueBeforeTheCurrent", kOneAhead, "ACA", 0, kWait, 1,
+                   "needs another"},
+        DecideCase{"HasNoSuccessorAtTheLast", kOneAhead, "RRR", 2, kProceed, 2, "request ends"},
+        DecideCase{"StartsNothingOutOfReach", kOneAhead, "RA", 0, kProceed, 0, "request ends",
+                   false, false, 1},
+        DecideCase{"KeepsAFailedSuccessor", kOneAhead, "RFA", 0, kProceed, 0, "under way"},
+        DecideCase{"EndsWhereTheCurrentFailed", kOneAhead, "RFA", 1, kProceed, 1, "failed"},
+        DecideCase{"EndsWhereTheCurrentFailedBesideACompile", kOneAhead, "FC", 0, kProceed, 0,
+                   "failed"},
+        DecideCase{"AnotherRequestsCompileDelaysTheSuccessor", kOneAhead, "RAA", 0, kProceed, 0,
+                   "is there", true, true},
+        DecideCase{"AnotherRequestsCompileIsInTheWay", kOneAhead, "AAA", 0, kWaitOther, 0,
+                   "one compile at a time", false, true}),
+    [](const auto& case_info) { return case_info.param.name; });
+
+constexpr auto kOnDemand = Schedule::kOnDemand;
+INSTANTIATE_TEST_SUITE_P(
+    OnDemand, DecideTest,
+    testing::Values(
+        DecideCase{"StartsWhatTheNextStepNeeds", kOnDemand, "AAA", 0, kStart, 0, "on demand"},
+        DecideCase{"WaitsForIt", kOnDemand, "CAA", 0, kWait, 0, "needs it"},
+        DecideCase{"StartsNothingBefore", kOnDemand, "RAA", 0, kProceed, 0, "before it is needed"},
+        DecideCase{"StartsAtTheBoundary", kOnDemand, "RAA", 1, kStart, 1, "on demand", true},
+        DecideCase{"WaitsAtTheBoundary", kOnDemand, "RCA", 1, kWait, 1, "needs it", true},
+        DecideCase{"ProceedsWhenItIsThere", kOnDemand, "RRA", 1, kProceed, 1, "before it is needed",
+                   true},
+        DecideCase{"EndsWhereTheCurrentFailed", kOnDemand, "RFA", 1, kProceed, 1, "failed", true},
+        DecideCase{"WaitsForTheQueueBeforeTheCurrent", kOnDemand, "AC", 0, kWait, 1,
+                   "needs another"},
+        DecideCase{"AnotherRequestsCompileIsInTheWay", kOnDemand, "RA", 1, kWaitOther, 1,
+                   "one compile at a time", true, true}),
+    [](const auto& case_info) { return case_info.param.name; });
+
+TEST(DecideDeathTest, ACurrentThatIsNoneOfTheNeedsIsABrokenInvariant) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_DEATH(static_cast<void>(decide({.status = statuses("RR"), .current = 2})),
+               "one of the needs");
+}
+
+}  // namespace
+}  // namespace ahead::plan

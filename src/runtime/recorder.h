@@ -1,0 +1,79 @@
+// Measures one request: spans, waits, rungs and memory over time, written into a RunResult.
+// May use: base, compile's log.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ahead/run_result.h"
+#include "base/clock.h"
+#include "compile/program_store.h"
+
+namespace ahead::runtime {
+
+/// Decode thread only. `clock` and `result` must outlive it.
+class Recorder {
+ public:
+  Recorder(const Clock& clock, RunResult& result);
+
+  /// The clock's time, and seconds from the request's begin to it.
+  [[nodiscard]] TimePoint now() const { return clock_.now(); }
+  [[nodiscard]] double since_begin(TimePoint time) const;
+
+  /// A span of the timeline that ends now.
+  void span(std::string_view row, std::string name, TimePoint begin,
+            std::vector<std::pair<std::string, double>> numbers = {});
+
+  /// A decision worth seeing on the timeline.
+  void decision(std::string name, std::string reason);
+
+  /// The request stood still for a compile from `begin` till now.
+  struct Wait {
+    graph::ProgramShape shape;
+    TimePoint begin{0};
+    bool at_boundary = false;
+  };
+  void waited(const Wait& wait);
+
+  /// A prefill chunk or a decode step ended now.
+  void prefilled(TimePoint begin, std::int64_t rung, std::int64_t tokens);
+  void stepped(TimePoint begin, std::int64_t rung);
+  void first_token();
+  void boundary(BoundaryRecord record, TimePoint begin);
+
+  /// What the cache holds from now on.
+  struct Memory {
+    std::int64_t reserved_bytes = 0;
+    std::int64_t committed_bytes = 0;
+  };
+  void memory(Memory now);
+
+  /// Closes averages and sums; `log` is everything the store compiled, of which compiles that
+  /// overlap the request are kept.
+  void finish(const std::vector<compile::CompileLog>& log);
+
+ private:
+  struct Waited {
+    graph::ProgramShape shape;
+    double seconds = 0;
+  };
+
+  const Clock& clock_;
+  RunResult& result_;
+  const TimePoint begin_;
+  std::vector<Waited> waits_;
+  Memory memory_;
+  TimePoint memory_begin_{-1};  ///< negative: no cache yet
+  TimePoint memory_since_{0};
+  double reserved_byte_s_ = 0;
+  double committed_byte_s_ = 0;
+  /// Decode steps are many: the timeline shows them in runs.
+  TimePoint steps_begin_{0};
+  std::int64_t steps_ = 0;
+  std::int64_t steps_rung_ = 0;
+  void flush_steps();
+};
+
+}  // namespace ahead::runtime

@@ -1,0 +1,67 @@
+// One request, from prompt to last token: prefill chunk by chunk, decode step by step, and the
+// switch from rung to rung. Executes what plan/ decides; sees the device only as compile/'s
+// programs. May use: base, compile, kv, plan.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <vector>
+
+#include "ahead/axes.h"
+#include "ahead/generation_config.h"
+#include "ahead/run_result.h"
+#include "base/clock.h"
+#include "compile/program_store.h"
+#include "kv/kv_cache.h"
+#include "plan/schedule.h"
+#include "runtime/recorder.h"
+
+namespace ahead::runtime {
+
+/// What the caller does with tokens and logits. Called on the decode thread.
+struct Callbacks {
+  /// Chooses the next token.
+  std::function<std::int32_t(const StepLogits&)> choose;
+  /// Takes a token; a reason ends the request.
+  std::function<std::optional<FinishReason>(std::int32_t)> accept;
+  /// May be empty.
+  ProgressObserver progress;
+};
+
+/// One request's size.
+struct Job {
+  std::vector<std::int32_t> prompt;  ///< at least one token, at most the last rung
+  std::int64_t max_new_tokens = 0;   ///< at least one
+  std::stop_token stop;
+};
+
+/// Runs one request. Decode thread only; make one per request.
+class Session {
+ public:
+  struct Options {
+    Axes axes;
+    std::int64_t prefill_chunk = 128;
+    kv::Layout layout;
+  };
+  struct Dependencies {
+    compile::ProgramStore& programs;
+    kv::PageProvider& pages;
+    const Clock& clock;
+  };
+  Session(Options options, Dependencies dependencies);
+
+  /// Fills `result` as far as the run got. Throws Error before the first token; afterwards a failure
+  /// ends the request and stands in `result.error`.
+  void run(const Job& job, const Callbacks& callbacks, RunResult& result);
+
+ private:
+  class Run;
+  const Options options_;
+  const Dependencies dependencies_;
+};
+
+}  // namespace ahead::runtime

@@ -1,0 +1,225 @@
+// A session's tokens: on every schedule, policy, cut, prompt and chunk they are those of a ladder
+// of one rung; and what is left of a run that fails. May use: base, compile, kv, plan, GoogleTest.
+#include "runtime/session.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "ahead/error.h"
+#include "compile/fake_backend.h"
+#include "runtime/session_world.h"
+
+namespace ahead::runtime {
+namespace {
+
+using compile::FakeModel;
+using compile::ProgramState;
+using std::chrono::milliseconds;
+using testing::AllOf;
+using testing::HasSubstr;
+
+/// The tokens are the model's, and so were the logits of every step.
+void expect_tokens(const Outcome& outcome, const std::vector<std::int32_t>& prompt,
+                   std::size_t count) {
+  EXPECT_EQ(outcome.tokens, FakeModel::generate(prompt, count));
+  EXPECT_EQ(outcome.wrong_logits, 0U);
+}
+
+/// The error that a run throws.
+std::optional<Error> error_of(World& world, const World::Ask& ask = {}) {
+  try {
+    static_cast<void>(world.run(ask));
+  } catch (const Error& error) {
+    return error;
+  }
+  return std::nullopt;
+}
+
+using Corner = std::tuple<Schedule, KvPolicy, bool>;
+
+class EveryDesignTest : public testing::TestWithParam<Corner> {
+ protected:
+  static World::Options options(std::int64_t chunk) {
+    const auto& [schedule, kv, cut] = GetParam();
+    return {.axes = {.ladder = {16, 32, 64, 128}, .schedule = schedule, .kv = kv},
+            .chunk = chunk,
+            .cut = cut};
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(
+    Session, EveryDesignTest,
+    testing::Combine(testing::Values(Schedule::kEager, Schedule::kOneAhead, Schedule::kOnDemand),
+                     testing::Values(KvPolicy::kSharedMax, KvPolicy::kCopyGrow), testing::Bool()),
+    [](const auto& corner) {
+      std::string name = std::string(to_string(std::get<0>(corner.param))) + "_" +
+                         std::string(to_string(std::get<1>(corner.param))) +
+                         (std::get<2>(corner.param) ? "_cut" : "_whole");
+      std::replace(name.begin(), name.end(), '-', '_');
+      return name;
+    });
+
+TEST_P(EveryDesignTest, GeneratesWhatOneRungGenerates) {
+  for (const std::size_t prompt_tokens : {1U, 5U, 15U, 16U, 17U, 20U, 32U, 40U, 128U}) {
+    const std::vector<std::int32_t> prompt = prompt_of(prompt_tokens);
+    World reference({.axes = {.ladder = {128}, .schedule = Schedule::kEager}, .chunk = 128});
+    const std::vector<std::int32_t> expected = reference.run({.prompt = prompt}).tokens;
+    ASSERT_EQ(expected.size(), 128 - prompt_tokens + 1);
+    for (const std::int64_t chunk : {1, 7, 16, 128}) {
+      SCOPED_TRACE("prompt " + std::to_string(prompt_tokens) + " chunk " + std::to_string(chunk));
+      World world(options(chunk));
+      world.compile_costs[decode_at(64)] = milliseconds(30);  // late under one-ahead
+      const Outcome outcome = world.run({.prompt = prompt});
+      EXPECT_EQ(outcome.tokens, expected);
+      EXPECT_EQ(outcome.wrong_logits, 0U);
+      EXPECT_EQ(outcome.result.finish_reason, FinishReason::kLength);
+      EXPECT_EQ(outcome.result.error, "");
+
+      const RunResult& result = outcome.result;
+      std::int64_t steps = 0;
+      for (const auto& [rung, tokens] : result.tokens.by_rung) steps += tokens.count;
+      EXPECT_EQ(steps, static_cast<std::int64_t>(expected.size()) - 1);
+      EXPECT_EQ(result.boundaries.size(), 3U);
+      for (const BoundaryRecord& boundary : result.boundaries) {
+        EXPECT_EQ(boundary.at_token, boundary.from);
+        EXPECT_EQ(boundary.to, 2 * boundary.from);
+      }
+      // Nothing but the critical path took time.
+      EXPECT_NEAR(result.time_s.critical_path, outcome.elapsed_s, 1e-9);
+      EXPECT_NEAR(result.time_s.foreground_compile + result.time_s.prefill + result.time_s.decode +
+                      result.time_s.boundary_wait + result.time_s.migration,
+                  result.time_s.critical_path, 1e-12);
+    }
+  }
+}
+
+TEST_P(EveryDesignTest, ASecondRequestOnTheSameProgramsGeneratesTheSame) {
+  World world(options(16));
+  const Outcome first = world.run();
+  expect_tokens(first, {3, 1, 4, 1}, 125);
+  const std::size_t compiled = world.started().size();
+  EXPECT_EQ(compiled, 5U);
+  const Outcome second = world.run({.prompt = prompt_of(20)});
+  expect_tokens(second, prompt_of(20), 109);
+  // The last rung's program was kept, everything below it was left.
+  const std::vector<graph::ProgramShape> again = {prefill_at(16), prefill_at(32), decode_at(32),
+                                                  decode_at(64)};
+  auto started = world.started();
+  started.erase(started.begin(), started.begin() + 5);
+  EXPECT_EQ(started, again);
+  EXPECT_EQ(second.result.compiles.size(), 4U)
+      << "compiles of the first request are not the second's";
+  for (const CompileRecord& record : second.result.compiles) EXPECT_GE(record.begin_s, 0);
+}
+
+TEST(SessionLimitTest, TheRungFullAtTheEndGivesOneTokenMore) {
+  World world({.axes = {.ladder = {16, 32}}});
+  const Outcome outcome = world.run({.prompt = prompt_of(30)});
+  expect_tokens(outcome, prompt_of(30), 3);
+  EXPECT_EQ(outcome.result.finish_reason, FinishReason::kLength);
+}
+
+TEST(SessionLimitTest, APromptThatFillsTheLastRungGivesOneToken) {
+  World world({.axes = {.ladder = {16, 32}}});
+  const Outcome outcome = world.run({.prompt = prompt_of(32)});
+  expect_tokens(outcome, prompt_of(32), 1);
+  EXPECT_EQ(outcome.result.finish_reason, FinishReason::kLength);
+  EXPECT_EQ(world.started(), (std::vector{prefill_at(16), prefill_at(32)}));
+}
+
+TEST(SessionLimitTest, TheTokenLimitEndsTheRequest) {
+  World world({});
+  const Outcome outcome = world.run({.max_new_tokens = 13});
+  expect_tokens(outcome, {3, 1, 4, 1}, 13);
+  EXPECT_EQ(outcome.result.finish_reason, FinishReason::kMaxTokens);
+  EXPECT_TRUE(outcome.result.boundaries.empty()) << "the 13th token is not fed";
+}
+
+TEST(SessionLimitTest, OneTokenTakesNoDecodeProgram) {
+  for (const Schedule schedule : {Schedule::kOneAhead, Schedule::kOnDemand}) {
+    World world({.axes = {.ladder = {16, 32}, .schedule = schedule}});
+    const Outcome outcome = world.run({.max_new_tokens = 1});
+    expect_tokens(outcome, {3, 1, 4, 1}, 1);
+    EXPECT_EQ(outcome.result.finish_reason, FinishReason::kMaxTokens);
+    EXPECT_EQ(world.started(), std::vector{prefill_at(16)});
+  }
+}
+
+TEST(SessionDeviceTest, ExecutedOnListsEveryDeviceOnce) {
+  World world({});
+  world.script->devices[decode_at(32)] = {"FAKE.1"};
+  const Outcome outcome = world.run();
+  EXPECT_EQ(outcome.result.executed_on, (std::vector<std::string>{"FAKE", "FAKE.1"}));
+}
+
+TEST(SessionDeviceTest, AStepThatFailsKeepsTheTokensBeforeIt) {
+  World world({});
+  world.script->failing_step = 20;  // one chunk, then the 19th decode step
+  const Outcome outcome = world.run();
+  expect_tokens(outcome, {3, 1, 4, 1}, 19);
+  EXPECT_EQ(outcome.result.finish_reason, FinishReason::kError);
+  EXPECT_THAT(outcome.result.error, HasSubstr("failed as scripted"));
+  EXPECT_EQ(world.pages.fake.held_regions(), 0U);
+}
+
+TEST(SessionDeviceTest, AFailureBeforeTheFirstTokenIsThrown) {
+  World world({});
+  world.script->failing_step = 1;
+  const auto error = error_of(world);
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->kind(), ErrorKind::kDevice);
+}
+
+TEST(SessionMemoryTest, MemoryRefusedAtABoundaryKeepsTheTokensBeforeIt) {
+  // Four regions at first, and four at each of three boundaries.
+  for (const std::size_t refused : {5U, 7U, 8U, 9U, 16U}) {
+    SCOPED_TRACE(refused);
+    const std::size_t boundary = (refused - 1) / 4;
+    World world({});
+    world.pages.fake.fail_in(refused);
+    const Outcome outcome = world.run();
+    expect_tokens(outcome, {3, 1, 4, 1}, (std::size_t{16} << (boundary - 1)) - 4 + 1);
+    EXPECT_EQ(outcome.result.finish_reason, FinishReason::kError);
+    EXPECT_THAT(outcome.result.error,
+                AllOf(HasSubstr("bytes"), HasSubstr(std::to_string(16U << boundary) + " rows")));
+    EXPECT_EQ(outcome.result.boundaries.size(), boundary - 1);
+    EXPECT_EQ(world.pages.fake.held_regions(), 0U);
+    // The programs are as good as before.
+    expect_tokens(world.run(), {3, 1, 4, 1}, 125);
+  }
+}
+
+TEST(SessionMemoryTest, MemoryRefusedAtTheBeginningIsThrown) {
+  World world({});
+  world.pages.fake.fail_in(2);
+  const auto error = error_of(world);
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->kind(), ErrorKind::kOutOfMemory);
+  EXPECT_EQ(world.pages.fake.held_regions(), 0U);
+}
+
+TEST(SessionMemoryTest, CopiedBytesAreThoseOfTheLiveBlocks) {
+  World copying({.axes = {.ladder = {16, 32, 64, 128}, .kv = KvPolicy::kCopyGrow}});
+  const Outcome copied = copying.run();
+  ASSERT_EQ(copied.result.boundaries.size(), 3U);
+  constexpr std::int64_t kBlockBytes = 2 * 4 * 16 * 4;  // heads, dims, rows, bytes
+  std::int64_t blocks = 4;                              // K and V of two layers
+  for (const BoundaryRecord& boundary : copied.result.boundaries) {
+    EXPECT_EQ(boundary.live_blocks, blocks);
+    EXPECT_EQ(boundary.copied_bytes, blocks * kBlockBytes);
+    blocks *= 2;
+  }
+  World shared({.axes = {.ladder = {16, 32, 64, 128}, .kv = KvPolicy::kSharedMax}});
+  for (const BoundaryRecord& boundary : shared.run().result.boundaries) {
+    EXPECT_EQ(boundary.copied_bytes, 0);
+  }
+}
+
+}  // namespace
+}  // namespace ahead::runtime

@@ -1,0 +1,179 @@
+// Test support: a machine in which time passes only where a script says so: a device, a compiler
+// beside it, and memory. May use: base, compile, kv, plan.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/executor.h"
+#include "compile/fake_backend.h"
+#include "compile/program_store.h"
+#include "kv/fake_pages.h"
+#include "runtime/session.h"
+
+namespace ahead::runtime {
+
+/// Pages whose allocation takes time.
+class TimedPages final : public kv::PageProvider {
+ public:
+  explicit TimedPages(ManualClock& clock) : clock_(clock) {}
+  kv::Region allocate(std::size_t bytes) override {
+    clock_.advance(allocation_cost);
+    return fake.allocate(bytes);
+  }
+  void release(kv::Region region) noexcept override { fake.release(region); }
+  [[nodiscard]] std::size_t committed_bytes(kv::Region region) const override {
+    return fake.committed_bytes(region);
+  }
+
+  kv::FakePages fake;
+  std::chrono::nanoseconds allocation_cost{0};
+
+ private:
+  ManualClock& clock_;
+};
+
+/// What one request came to.
+struct Outcome {
+  RunResult result;
+  std::vector<std::int32_t> tokens;  ///< as accepted
+  std::vector<Progress> progress;
+  std::size_t wrong_logits = 0;  ///< steps whose logits are not the model's
+  double elapsed_s = 0;
+};
+
+/// The compiler works while the device steps: a compile ends during the step in which its cost has
+/// passed since it was started, or when somebody waits for it.
+class World {
+ public:
+  struct Options {
+    Axes axes{.ladder = {16, 32, 64, 128}};
+    std::int64_t chunk = 16;
+    bool cut = false;
+  };
+  struct Ask {
+    std::vector<std::int32_t> prompt = {3, 1, 4, 1};
+    std::int64_t max_new_tokens = 100'000;
+    std::stop_token stop;
+    /// Called for each token, with how many there are; a reason ends the request.
+    std::function<std::optional<FinishReason>(std::size_t)> on_token;
+    std::function<void(const Progress&)> on_progress;
+  };
+
+  explicit World(const Options& chosen) : options(chosen) {
+    script->clock = &clock;
+    script->decode_cost = std::chrono::milliseconds(1);
+    script->prefill_cost = std::chrono::milliseconds(2);
+    script->compile_cost = [this](const graph::ProgramShape&, std::size_t) {
+      return std::max(due() - clock.now(), TimePoint(0));
+    };
+    script->on_step = [this] {
+      if (executor.queued() > 0 && clock.now() >= due()) executor.run_one();
+      if (on_step) on_step();
+    };
+  }
+
+  Outcome run(const Ask& ask) {
+    Outcome outcome;
+    compile::FakeModel model;
+    std::vector<std::int32_t> history = ask.prompt;
+    std::size_t fed = 0;
+    const Callbacks callbacks{.choose =
+                                  [&](const StepLogits& step) {
+                                    std::vector<float> expected;
+                                    while (fed <= static_cast<std::size_t>(step.position)) {
+                                      expected = model.feed(history.at(fed++));
+                                    }
+                                    if (!std::equal(expected.begin(), expected.end(),
+                                                    step.values.begin(), step.values.end())) {
+                                      ++outcome.wrong_logits;
+                                    }
+                                    return compile::FakeModel::greedy(step.values);
+                                  },
+                              .accept = [&](std::int32_t token) -> std::optional<FinishReason> {
+                                history.push_back(token);
+                                outcome.tokens.push_back(token);
+                                return ask.on_token ? ask.on_token(outcome.tokens.size())
+                                                    : std::nullopt;
+                              },
+                              .progress =
+                                  [&](const Progress& progress) {
+                                    outcome.progress.push_back(progress);
+                                    if (ask.on_progress) ask.on_progress(progress);
+                                  }};
+    const TimePoint begin = clock.now();
+    Session session({.axes = options.axes, .prefill_chunk = options.chunk, .layout = layout()},
+                    {.programs = *store, .pages = pages, .clock = clock});
+    session.run({.prompt = ask.prompt, .max_new_tokens = ask.max_new_tokens, .stop = ask.stop},
+                callbacks, outcome.result);
+    outcome.elapsed_s = to_seconds(clock.now() - begin);
+    return outcome;
+  }
+  Outcome run() { return run(Ask{}); }
+
+  /// The fake model's cache.
+  [[nodiscard]] kv::Layout layout() const {
+    return {.layers = std::vector<kv::LayerShape>(
+                compile::FakeModel::kLayers,
+                {compile::FakeModel::kKvHeads, compile::FakeModel::kHeadDim}),
+            .block_rows = kv::block_rows_for(options.axes.ladder),
+            .type = ElementType::kF32};
+  }
+
+  /// Shapes in the order their compiles were started.
+  [[nodiscard]] std::vector<graph::ProgramShape> started() const {
+    std::vector<graph::ProgramShape> shapes;
+    for (const auto& entry : store->log()) shapes.push_back(entry.shape);
+    return shapes;
+  }
+
+  const Options options;
+  ManualClock clock;
+  ManualExecutor executor;
+  TimedPages pages{clock};
+  /// What a compile takes; 10 ms where nothing is said.
+  std::map<graph::ProgramShape, std::chrono::nanoseconds> compile_costs;
+  /// Called during every step, after the compile that may have ended in it.
+  std::function<void()> on_step;
+  std::shared_ptr<compile::FakeScript> script = std::make_shared<compile::FakeScript>();
+  std::shared_ptr<compile::FakeBackend> backend = std::make_shared<compile::FakeBackend>(
+      compile::FakeBackend::Options{
+          .block_rows = static_cast<std::int64_t>(kv::block_rows_for(options.axes.ladder)),
+          .cut = options.cut},
+      script);
+  std::unique_ptr<compile::ProgramStore> store = std::make_unique<compile::ProgramStore>(
+      compile::ProgramStore::Options{.backend = backend, .device = "FAKE"}, executor, clock);
+
+ private:
+  /// When the newest compile has been under way for what it takes.
+  [[nodiscard]] TimePoint due() const {
+    const compile::CompileLog newest = store->log().back();
+    const auto cost = compile_costs.find(newest.shape);
+    return newest.begin +
+           (cost == compile_costs.end() ? std::chrono::milliseconds(10) : cost->second);
+  }
+};
+
+[[nodiscard]] inline graph::ProgramShape decode_at(std::int64_t rung) { return {.rung = rung}; }
+[[nodiscard]] inline graph::ProgramShape prefill_at(std::int64_t rung, std::int64_t chunk = 16) {
+  return {.tokens = chunk, .rung = rung};
+}
+
+/// `count` tokens of the model's vocabulary.
+[[nodiscard]] inline std::vector<std::int32_t> prompt_of(std::size_t count) {
+  std::vector<std::int32_t> prompt;
+  for (std::size_t i = 0; i < count; ++i) prompt.push_back(static_cast<std::int32_t>(i * 7 % 53));
+  return prompt;
+}
+
+}  // namespace ahead::runtime

@@ -1,0 +1,25 @@
+// A tokenizer out of a GGUF file's metadata. May use: std, OpenVINO.
+#pragma once
+
+#include <memory>
+#include <openvino/core/any.hpp>
+
+#include "text/tokenizer.h"
+#include "text/tokenizers_library.h"
+
+namespace ahead::text {
+
+/// Builds the tokenizer from what the GGUF frontend leaves in the converted model's rt_info:
+/// `GGUFTokenizerMetadata::config` under `gguf_tokenizer_metadata_key()`.
+///
+/// Supported are byte-level BPE vocabularies (tokenizer.ggml.model "gpt2") with the pre-tokenizers
+/// "smollm", "gpt-2" and "qwen2" (whose NFC normalisation is left to the caller). Bytes the
+/// vocabulary lacks are left out, as in the original; SmolLM2 lacks six control characters and the
+/// lead bytes of planes 4 to 11. In text that is not UTF-8 every fault is read as U+FFFD.
+///
+/// Throws Error(kUnsupportedModel) naming the tokenizer or pre-tokenizer that is not supported,
+/// Error(kInvalidModel) for broken metadata, Error(kInvalidArgument) for the library.
+[[nodiscard]] std::unique_ptr<Tokenizer> make_gguf_tokenizer(const ov::AnyMap& metadata,
+                                                             const TokenizerOptions& options = {});
+
+}  // namespace ahead::text

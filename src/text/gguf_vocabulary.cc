@@ -1,0 +1,161 @@
+// Checking and spelling out a GGUF vocabulary. May use: std, OpenVINO, text/byte_level.
+#include "text/gguf_vocabulary.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <openvino/runtime/tensor.hpp>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "ahead/error.h"
+#include "text/byte_level.h"
+#include "text/utf8.h"
+
+namespace ahead::text {
+namespace {
+
+/// Values of tokenizer.ggml.token_type.
+enum TokenType : std::int32_t { kNormal = 1, kUnknown = 2, kControl = 3, kUserDefined = 4 };
+
+[[noreturn]] void invalid(const std::string& what) {
+  throw Error(ErrorKind::kInvalidModel,
+              "the GGUF file's tokenizer is broken: " + what + "; convert the model again");
+}
+
+template <typename T>
+const T& required(const ov::AnyMap& metadata, const std::string& key) {
+  const auto found = metadata.find(key);
+  if (found == metadata.end()) invalid("tokenizer.ggml." + key + " is missing");
+  if (!found->second.is<T>()) invalid("tokenizer.ggml." + key + " has the wrong type");
+  return found->second.as<T>();
+}
+
+/// A scalar such as eos_token_id.
+std::optional<std::int64_t> scalar(const ov::AnyMap& metadata, const std::string& key) {
+  if (!metadata.contains(key)) return std::nullopt;
+  const auto& tensor = required<ov::Tensor>(metadata, key);
+  if (tensor.get_size() == 1) {
+    if (tensor.get_element_type() == ov::element::u32) return *tensor.data<const std::uint32_t>();
+    if (tensor.get_element_type() == ov::element::i32) return *tensor.data<const std::int32_t>();
+  }
+  invalid("tokenizer.ggml." + key + " is not one 32-bit integer");
+}
+
+std::vector<std::int32_t> token_types(const ov::AnyMap& metadata, std::size_t tokens) {
+  const auto& tensor = required<ov::Tensor>(metadata, "token_type");
+  if (tensor.get_element_type() != ov::element::i32 || tensor.get_size() != tokens) {
+    invalid("tokenizer.ggml.token_type has " + std::to_string(tensor.get_size()) + " entries of " +
+            tensor.get_element_type().get_type_name() + " for " + std::to_string(tokens) +
+            " tokens");
+  }
+  const auto* first = tensor.data<const std::int32_t>();
+  return {first, first + tokens};
+}
+
+bool is_written_out(std::int32_t type) {
+  return type == kUnknown || type == kControl || type == kUserDefined;
+}
+
+/// Entries outside the alphabet stand for their own UTF-8.
+std::string spell(const std::string& token) { return bytes_of_token(token).value_or(token); }
+
+void read_tokens(const ov::AnyMap& metadata, const std::vector<std::int32_t>& types,
+                 GgufVocabulary& vocabulary) {
+  const auto& raw = required<std::vector<std::string>>(metadata, "tokens");
+  vocabulary.tokens.reserve(raw.size());
+  for (std::size_t i = 0; i < raw.size(); ++i) {
+    // Special tokens are stored as they are written, not in the byte-level alphabet.
+    const bool special = is_written_out(types[i]);
+    vocabulary.tokens.push_back(special ? raw[i] : spell(raw[i]));
+    if (special && !is_valid_utf8(raw[i])) {
+      invalid("special token " + std::to_string(i) + " is not UTF-8");
+    }
+    if (special) vocabulary.written_out.push_back(raw[i]);
+    if (types[i] == kUnknown || types[i] == kControl) {
+      vocabulary.silent.push_back(static_cast<std::int32_t>(i));
+    }
+  }
+}
+
+void read_merges(const ov::AnyMap& metadata, GgufVocabulary& vocabulary) {
+  const auto& raw = required<std::vector<std::string>>(metadata, "merges");
+  const std::unordered_set<std::string_view> known(vocabulary.tokens.begin(),
+                                                   vocabulary.tokens.end());
+  const std::unordered_set<std::string_view> special(vocabulary.written_out.begin(),
+                                                     vocabulary.written_out.end());
+  vocabulary.merges.reserve(raw.size());
+  for (std::size_t i = 0; i < raw.size(); ++i) {
+    const std::size_t space = raw[i].find(' ');
+    if (space == std::string::npos) invalid("merge " + std::to_string(i) + " is not a pair");
+    std::string left = spell(raw[i].substr(0, space));
+    std::string right = spell(raw[i].substr(space + 1));
+    const std::string merged = left + right;
+    if (!known.contains(left) || !known.contains(right) || !known.contains(merged)) {
+      invalid("merge " + std::to_string(i) + " has or makes a token that is not in the vocabulary");
+    }
+    // A special token is recognised before any merging, so merging can never be asked to make one.
+    if (special.contains(merged)) continue;
+    vocabulary.merges.emplace_back(std::move(left), std::move(right));
+  }
+}
+
+/// The extension begins with the longest tokens that no merge makes, where byte pair encoding
+/// begins with single bytes: whatever is neither a byte, nor special, nor made by a merge is out of
+/// reach.
+void hide_unreachable(const std::vector<std::int32_t>& types, GgufVocabulary& vocabulary) {
+  std::unordered_set<std::string> reachable;
+  reachable.reserve(vocabulary.merges.size());
+  for (const auto& [left, right] : vocabulary.merges) reachable.insert(left + right);
+  const std::unordered_set<std::string_view> special(vocabulary.written_out.begin(),
+                                                     vocabulary.written_out.end());
+  vocabulary.encoder_tokens = vocabulary.tokens;
+  for (std::size_t i = 0; i < vocabulary.tokens.size(); ++i) {
+    const std::string& token = vocabulary.tokens[i];
+    if (is_written_out(types[i])) continue;
+    const bool stays = !special.contains(token) && (token.size() == 1 || reachable.contains(token));
+    if (!stays) vocabulary.encoder_tokens[i].clear();
+  }
+}
+
+void read_end_tokens(const ov::AnyMap& metadata, GgufVocabulary& vocabulary) {
+  // End of sequence, of turn, of message.
+  for (const char* key : {"eos_token_id", "eot_token_id", "eom_token_id"}) {
+    const std::optional<std::int64_t> id = scalar(metadata, key);
+    if (!id.has_value()) continue;
+    if (*id < 0 || *id >= static_cast<std::int64_t>(vocabulary.tokens.size())) {
+      invalid("tokenizer.ggml." + std::string(key) + " is " + std::to_string(*id) + " of " +
+              std::to_string(vocabulary.tokens.size()) + " tokens");
+    }
+    const auto token = static_cast<std::int32_t>(*id);
+    if (std::ranges::find(vocabulary.end_tokens, token) == vocabulary.end_tokens.end()) {
+      vocabulary.end_tokens.push_back(token);
+    }
+  }
+}
+
+}  // namespace
+
+GgufVocabulary read_gguf_vocabulary(const ov::AnyMap& metadata) {
+  const auto& model = required<std::string>(metadata, "model");
+  if (model != "gpt2") {
+    throw Error(
+        ErrorKind::kUnsupportedModel,
+        "the tokenizer \"" + model +
+            "\" (tokenizer.ggml.model) is not supported in GGUF files, only \"gpt2\" (byte-level "
+            "BPE) is; use an OpenVINO IR folder of this model, which brings its own tokenizer");
+  }
+  GgufVocabulary vocabulary;
+  vocabulary.pre = required<std::string>(metadata, "pre");
+  const std::size_t count = required<std::vector<std::string>>(metadata, "tokens").size();
+  if (count == 0) invalid("it has no tokens");
+  const std::vector<std::int32_t> types = token_types(metadata, count);
+  read_tokens(metadata, types, vocabulary);
+  read_merges(metadata, vocabulary);
+  hide_unreachable(types, vocabulary);
+  read_end_tokens(metadata, vocabulary);
+  return vocabulary;
+}
+
+}  // namespace ahead::text

@@ -1,0 +1,26 @@
+// Operations of the OpenVINO tokenizers extension, by name. May use: std, OpenVINO, dl.
+#pragma once
+
+#include <openvino/core/any.hpp>
+#include <openvino/core/node_output.hpp>
+#include <string>
+
+namespace ahead::text {
+
+/// Creates the extension's nodes. The library stays loaded for the rest of the process: graphs made
+/// from it may live as long.
+class NodeFactory {
+ public:
+  /// Throws Error(kInvalidArgument) when `library` is not the extension.
+  explicit NodeFactory(const std::string& library);
+
+  [[nodiscard]] ov::OutputVector create(const std::string& type, const ov::OutputVector& inputs,
+                                        const ov::AnyMap& attributes = {}) const;
+
+ private:
+  using Create = ov::OutputVector (*)(const std::string&, const ov::OutputVector&,
+                                      const ov::AnyMap&);
+  Create create_;
+};
+
+}  // namespace ahead::text

@@ -1,0 +1,281 @@
+// What Tokenizer promises beyond parity: nothing added, nothing cut off, errors that name the
+// fault.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <openvino/core/graph_util.hpp>
+#include <openvino/op/constant.hpp>
+#include <openvino/op/convert.hpp>
+#include <openvino/runtime/core.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "ahead/error.h"
+#include "text/gguf_tokenizer.h"
+#include "text/ir_tokenizer.h"
+#include "text/node_factory.h"
+#include "tokenizer_fixture.h"
+
+namespace ahead::text {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+void expect_error(ErrorKind kind, const std::string& part, const std::function<void()>& action) {
+  try {
+    action();
+    ADD_FAILURE() << "no error with \"" << part << '"';
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), kind) << error.what();
+    EXPECT_THAT(error.what(), HasSubstr(part));
+  }
+}
+
+/// A copy of the IR folder's tokenizer files that goes away with the test.
+class TokenizerFolder : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ =
+        std::filesystem::path(testing::TempDir()) /
+        (std::string("ahead-") + testing::UnitTest::GetInstance()->current_test_info()->name());
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+    for (const char* stem : {"openvino_tokenizer", "openvino_detokenizer"}) {
+      for (const char* extension : {".xml", ".bin"}) {
+        const std::string name = std::string(stem) + extension;
+        std::filesystem::copy_file(ir_folder() / name, folder_ / name);
+      }
+    }
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  void write(const std::string& name, const std::string& content) const {
+    std::ofstream(folder_ / name) << content;
+  }
+
+  std::filesystem::path folder_;
+};
+
+TEST(TokenizerContract, EmptyInputGivesNothing) {
+  const auto tokenizer = make_gguf_tokenizer(gguf_metadata());
+  EXPECT_THAT(tokenizer->encode(""), ElementsAre());
+  EXPECT_EQ(tokenizer->decode({}), "");
+}
+
+TEST(TokenizerContract, TheModelsEndTokenIsKnown) {
+  EXPECT_THAT(make_gguf_tokenizer(gguf_metadata())->end_tokens(), ElementsAre(2));
+}
+
+TEST(TokenizerContract, FaultsInUtf8AreReadAsReplacementCharacters) {
+  const auto tokenizer = make_gguf_tokenizer(gguf_metadata());
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"a\xFF", "a\xEF\xBF\xBD"},
+      {"\xE4\xBD", "\xEF\xBF\xBD"},
+      {"\xED\xA0\x80x", "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBDx"},
+      {std::string(1000, '\x80') + " <|im_end|>\xC0", ""}};
+  for (const auto& [faulty, read_as] : cases) {
+    const auto ids = tokenizer->encode(faulty);
+    if (!read_as.empty()) {
+      EXPECT_EQ(ids, tokenizer->encode(read_as));
+      EXPECT_EQ(tokenizer->decode(ids), read_as);
+    }
+  }
+}
+
+TEST(TokenizerContract, DecodeGivesTheBytesOfPartsOfACharacter) {
+  const auto gguf = make_gguf_tokenizer(gguf_metadata());
+  const auto ir = make_ir_tokenizer(ir_folder());
+  const std::string text = "\xF0\xA0\x9C\x8E";  // a rare character: more than one token
+  for (const Tokenizer* tokenizer : {gguf.get(), ir.get()}) {
+    const auto ids = tokenizer->encode(text);
+    ASSERT_GE(ids.size(), 2U);
+    std::string bytes;
+    for (const std::int32_t id : ids) bytes += tokenizer->decode({&id, 1});
+    EXPECT_EQ(printable(bytes), printable(text));
+  }
+}
+
+TEST(TokenizerContract, IdsBeyondTheVocabularyHaveNoText) {
+  const std::vector<std::int32_t> ids = {-1, 1000000, 2147483647};
+  EXPECT_EQ(make_gguf_tokenizer(gguf_metadata())->decode(ids), "");
+}
+
+TEST(TokenizerContract, LongTextsAreNotCutOff) {
+  std::string text;
+  for (int i = 0; i < 20000; ++i) text += " the";
+  const auto gguf = make_gguf_tokenizer(gguf_metadata());
+  const auto ir = make_ir_tokenizer(ir_folder());
+  for (const Tokenizer* tokenizer : {gguf.get(), ir.get()}) {
+    const auto ids = tokenizer->encode(text);
+    EXPECT_EQ(ids.size(), 20000U);
+    EXPECT_EQ(tokenizer->decode(ids), text);
+  }
+}
+
+TEST(TokenizerContract, LongRunsWithoutASplitAreEncodedWhole) {
+  const auto tokenizer = make_gguf_tokenizer(gguf_metadata());
+  for (const std::string unit : {"a", " ", "\n", "-", "xyz", "\xE4\xBD\xA0", "\xF0\x9F\x98\x80"}) {
+    std::string text;
+    while (text.size() < 200000) text += unit;
+    EXPECT_EQ(tokenizer->decode(tokenizer->encode(text)), text);
+  }
+}
+
+TEST(TokenizerContract, CallsFromSeveralThreadsDoNotMix) {
+  const auto tokenizer = make_gguf_tokenizer(gguf_metadata());
+  std::vector<std::jthread> threads;
+  for (std::size_t first = 0; first < 4; ++first) {
+    threads.emplace_back([&, first] {
+      for (std::size_t i = first; i < reference().size(); i += 2) {
+        const ReferenceCase& c = reference()[i];
+        EXPECT_EQ(tokenizer->encode(c.text), c.ids);
+        EXPECT_EQ(tokenizer->decode(c.ids).empty(), c.decoded.empty());
+      }
+    });
+  }
+}
+
+TEST(TokenizerContract, UnsupportedTokenizersAreRefusedByName) {
+  ov::AnyMap metadata = gguf_metadata();
+  metadata["pre"] = std::string("deepseek-llm");
+  expect_error(ErrorKind::kUnsupportedModel, "\"deepseek-llm\"",
+               [&] { (void)make_gguf_tokenizer(metadata); });
+  metadata["model"] = std::string("llama");
+  expect_error(ErrorKind::kUnsupportedModel, "\"llama\"",
+               [&] { (void)make_gguf_tokenizer(metadata); });
+}
+
+TEST(TokenizerContract, BrokenMetadataIsRefused) {
+  const auto refuse = [](const std::string& part, const std::function<void(ov::AnyMap&)>& damage) {
+    ov::AnyMap metadata = gguf_metadata();
+    damage(metadata);
+    expect_error(ErrorKind::kInvalidModel, part, [&] { (void)make_gguf_tokenizer(metadata); });
+  };
+  for (const char* key : {"model", "pre", "tokens", "merges", "token_type"}) {
+    refuse(key + std::string(" is missing"), [&](ov::AnyMap& m) { m.erase(key); });
+    refuse(key + std::string(" has the wrong type"), [&](ov::AnyMap& m) { m[key] = 1.0F; });
+  }
+  refuse("no tokens", [](ov::AnyMap& m) { m["tokens"] = std::vector<std::string>(); });
+  refuse("token_type has 3 entries",
+         [](ov::AnyMap& m) { m["token_type"] = ov::Tensor(ov::element::i32, {3}); });
+  refuse("merge 0 is not a pair",
+         [](ov::AnyMap& m) { m["merges"] = std::vector<std::string>{"ab"}; });
+  refuse("merge 1 has or makes", [](ov::AnyMap& m) {
+    m["merges"] = std::vector<std::string>{"t h", "the zzzzq"};
+  });
+  const auto end = [](std::uint32_t id) {
+    ov::Tensor tensor(ov::element::u32, {});
+    *tensor.data<std::uint32_t>() = id;
+    return tensor;
+  };
+  refuse("eos_token_id is 49152 of 49152", [&](ov::AnyMap& m) { m["eos_token_id"] = end(49152); });
+  refuse("special token 1 is not UTF-8", [](ov::AnyMap& m) {
+    auto tokens = m.at("tokens").as<std::vector<std::string>>();
+    tokens[1] = "<\xFF>";
+    m["tokens"] = tokens;
+  });
+}
+
+TEST(TokenizerContract, UserDefinedTokensAreRecognisedAndKeepTheirText) {
+  ov::AnyMap metadata = gguf_metadata();
+  auto tokens = metadata.at("tokens").as<std::vector<std::string>>();
+  const ov::Tensor& before = metadata.at("token_type").as<ov::Tensor>();
+  ov::Tensor types(before.get_element_type(), before.get_shape());
+  before.copy_to(types);
+  // Runs of spaces, one a beginning of the other, and a text outside the byte-level alphabet.
+  tokens[3] = "  ";
+  tokens[4] = "    ";
+  tokens[5] = "<\xC3\xA9>";
+  for (const std::size_t id : {3, 4, 5}) types.data<std::int32_t>()[id] = 4;
+  metadata["tokens"] = tokens;
+  metadata["token_type"] = types;
+  const auto tokenizer = make_gguf_tokenizer(metadata);
+  const auto x = tokenizer->encode("x");
+  EXPECT_THAT(tokenizer->encode("      x"), ElementsAre(4, 3, x.at(0)));
+  EXPECT_THAT(tokenizer->encode("x<\xC3\xA9>    "), ElementsAre(x.at(0), 5, 4));
+  const std::vector<std::int32_t> ids = {1, 5, 3};
+  EXPECT_EQ(tokenizer->decode(ids), "<\xC3\xA9>  ");
+}
+
+TEST(TokenizerContract, ALibraryThatIsNoneIsRefused) {
+  expect_error(ErrorKind::kInvalidArgument, "/nowhere.so",
+               [] { (void)make_gguf_tokenizer(gguf_metadata(), {.library = "/nowhere.so"}); });
+  expect_error(ErrorKind::kInvalidArgument, "/nowhere.so",
+               [] { (void)make_ir_tokenizer(ir_folder(), {.library = "/nowhere.so"}); });
+}
+
+TEST_F(TokenizerFolder, EndTokensOfAllFilesAreUnited) {
+  EXPECT_THAT(make_ir_tokenizer(folder_)->end_tokens(), ElementsAre(2));
+  write("generation_config.json", R"({"eos_token_id": [2, 0]})");
+  write("config.json", R"({"eos_token_id": 7, "x": 1})");
+  EXPECT_THAT(make_ir_tokenizer(folder_)->end_tokens(), ElementsAre(2, 0, 7));
+}
+
+TEST_F(TokenizerFolder, BrokenFilesAreRefused) {
+  for (const char* content :
+       {"", "[1]", "{", R"({"eos_token_id": "x"})", R"({"eos_token_id": [1.5]})",
+        R"({"eos_token_id": -1})", R"({"eos_token_id": 4294967296})"}) {
+    write("config.json", content);
+    expect_error(ErrorKind::kInvalidModel, "config.json",
+                 [&] { (void)make_ir_tokenizer(folder_); });
+  }
+  write("config.json", R"({"eos_token_id": null})");
+  EXPECT_NO_THROW((void)make_ir_tokenizer(folder_));
+  write("openvino_detokenizer.xml", "<net");
+  expect_error(ErrorKind::kInvalidModel, "openvino_detokenizer.xml",
+               [&] { (void)make_ir_tokenizer(folder_); });
+  std::filesystem::remove(folder_ / "openvino_tokenizer.xml");
+  expect_error(ErrorKind::kInvalidModel, "openvino_tokenizer.xml is missing",
+               [&] { (void)make_ir_tokenizer(folder_); });
+}
+
+TEST_F(TokenizerFolder, TokensAFolderPutsRoundTheTextAreTakenOut) {
+  // As converters write it: begin token 1, the text, end token 2.
+  const std::string library = default_tokenizers_library();
+  ov::Core core;
+  core.add_extension(library);
+  const auto model = core.read_model((folder_ / "openvino_tokenizer.xml").string());
+  const NodeFactory factory(library);
+  const auto constant = [](std::vector<std::int32_t> values, const ov::Shape& shape) {
+    return ov::op::v0::Constant::create(ov::element::i32, shape, values)->output(0);
+  };
+  for (const auto& node : model->get_ordered_ops()) {
+    if (std::string(node->get_type_info().name) != "RaggedToDense") continue;
+    ov::OutputVector inputs = {constant({0}, {}), constant({1}, {}), constant({1}, {1})};
+    for (std::size_t i = 0; i < 3; ++i) inputs.push_back(node->input_value(i));
+    inputs.insert(inputs.end(), {constant({0}, {}), constant({1}, {}), constant({2}, {1})});
+    inputs.push_back(constant({0, 0, 0}, {3}));
+    const auto combined = factory.create("CombineSegments", inputs);
+    for (std::size_t i = 0; i < 3; ++i) node->input(i).replace_source_output(combined.at(i));
+    node->input(3).replace_source_output(constant({64}, {}));
+  }
+  ov::save_model(model, (folder_ / "added.xml").string(), /*compress_to_fp16=*/false);
+  for (const char* extension : {".xml", ".bin"}) {
+    std::filesystem::rename(folder_ / (std::string("added") + extension),
+                            folder_ / (std::string("openvino_tokenizer") + extension));
+  }
+
+  // The change took: run as it is, the folder adds the tokens.
+  auto request = core.compile_model((folder_ / "openvino_tokenizer.xml").string(), "CPU")
+                     .create_infer_request();
+  ov::Tensor text(ov::element::string, {1});
+  text.data<std::string>()[0] = "Hello";
+  request.set_input_tensor(text);
+  request.infer();
+  const ov::Tensor ids = request.get_tensor("input_ids");
+  EXPECT_EQ(ids.data<const std::int64_t>()[ids.get_size() - 1], 2);
+
+  const auto plain = make_ir_tokenizer(ir_folder());
+  const auto tamed = make_ir_tokenizer(folder_);
+  for (const char* sample : {"Hello", "The sea is <|im_end|> deep 123"}) {
+    EXPECT_EQ(tamed->encode(sample), plain->encode(sample));
+  }
+}
+
+}  // namespace
+}  // namespace ahead::text
