@@ -98,7 +98,7 @@ TEST(TextColumns, AreKnownForPlainText) {
 }
 
 TEST(TextColumns, AreUnknownBehindOtherCharactersUntilTheLineEnds) {
-  for (const std::string text : {"a\xC3\xBC", "a\tb", "\x1b[31m"}) {
+  for (const std::string& text : std::vector<std::string>{"a\xC3\xBC", "a\tb", "\x1b[31m"}) {
     TextColumn column;
     column.write(text, 80);
     EXPECT_TRUE(column.line_open());

@@ -83,7 +83,7 @@ TEST_F(Prompts, AForcedFileMayFollowAnotherPrompt) {
 }
 
 TEST_F(Prompts, TokenIdsComeAsJsonOrAsWords) {
-  for (const std::string path :
+  for (const std::string& path :
        {file("f.json", " [5, 6,\n7]"), file("g.ids", "5 6\n7\n"), file("h.ids", "[5,6,7]")}) {
     const PromptTokens split = tokens({.forced_file = path, .first_of_forced = 1});
     EXPECT_THAT(split.prompt, ElementsAre(5)) << path;
@@ -100,7 +100,7 @@ TEST_F(Prompts, IdsThatAreNoneAreNamed) {
   EXPECT_THAT(ids("c.ids", "5 99999999999"), HasSubstr("'99999999999'"));
   EXPECT_THAT(ids("d.json", "[5, -1]"), HasSubstr("'-1'"));
   EXPECT_THAT(ids("e.json", "[5, 1.5]"), HasSubstr("'1.5'"));
-  EXPECT_THAT(ids("f.json", "[5, \"a\xFF\"]"), HasSubstr("item 1"));
+  EXPECT_THAT(ids("f.json", "[5, \"a\xFF\"]"), HasSubstr("not a JSON array"));
   EXPECT_THAT(ids("g.json", "[5, 18446744073709551615]"), HasSubstr("item 1"));
   EXPECT_THAT(ids("h.json", "[5, 4294967296]"), HasSubstr("item 1"));
   EXPECT_THAT(ids("i.json", "[5, 6"), HasSubstr("not a JSON array"));

@@ -58,13 +58,17 @@ void Recorder::stepped(TimePoint begin, std::int64_t rung) {
   if (steps_ > 0 && rung != steps_rung_) flush_steps();
   if (steps_ == 0) steps_begin_ = begin;
   steps_rung_ = rung;
+  steps_end_ = now();
   if (++steps_ == kStepsPerSpan) flush_steps();
 }
 
 void Recorder::flush_steps() {
   if (steps_ == 0) return;
-  span("device", "decode@" + std::to_string(steps_rung_), steps_begin_,
-       {{"tokens", static_cast<double>(steps_)}});
+  result_.trace.push_back({.row = "device",
+                           .name = "decode@" + std::to_string(steps_rung_),
+                           .begin_s = since_begin(steps_begin_),
+                           .end_s = since_begin(steps_end_),
+                           .numbers = {{"tokens", static_cast<double>(steps_)}}});
   steps_ = 0;
 }
 

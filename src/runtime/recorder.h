@@ -71,6 +71,7 @@ class Recorder {
   double committed_byte_s_ = 0;
   /// Decode steps are many: the timeline shows them in runs.
   TimePoint steps_begin_{0};
+  TimePoint steps_end_{0};
   std::int64_t steps_ = 0;
   std::int64_t steps_rung_ = 0;
   void flush_steps();

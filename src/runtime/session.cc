@@ -209,6 +209,7 @@ class Session::Run {
   /// Does what the schedule says until the current program is settled.
   void settle(bool at_boundary) {
     while (true) {
+      if (job_.stop.stop_requested()) throw Interrupted();  // before a compile nobody wants
       const plan::Decision decision = decide();
       if (decision.action == plan::Action::kProceed) return;
       if (decision.action == plan::Action::kStart) {
@@ -224,17 +225,13 @@ class Session::Run {
       recorder_.waited({.shape = awaited, .begin = begin, .at_boundary = at_boundary});
       if (!came) throw Interrupted();
       if (background_ == awaited) background_.reset();
-      report_compile(Progress::Kind::kCompileEnd, awaited, true,
-                     to_seconds(recorder_.now() - begin));
+      report_compiled(awaited, true);
     }
   }
 
   /// At a token boundary: starts what the schedule wants started; never waits.
   void consult() {
-    if (background_ && status_of(*background_) != plan::Status::kCompiling) {
-      report_compile(Progress::Kind::kCompileEnd, *background_, false, 0);
-      background_.reset();
-    }
+    report_background();
     const plan::Decision decision = decide();
     if (decision.action == plan::Action::kStart) start(decision);
   }
@@ -255,6 +252,7 @@ class Session::Run {
   }
 
   void start(const plan::Decision& decision) {
+    report_background();
     const ProgramShape wanted = shape(decision.need);
     recorder_.decision("start " + to_string(wanted), decision.reason);
     dependencies_.programs.start(wanted, decision.reason);
@@ -265,6 +263,22 @@ class Session::Run {
 
   void report(const Progress& progress) const {
     if (callbacks_.progress) callbacks_.progress(progress);
+  }
+
+  /// Tells the end of a background compile, once.
+  void report_background() {
+    if (!background_ || status_of(*background_) == plan::Status::kCompiling) return;
+    report_compiled(*background_, false);
+  }
+
+  void report_compiled(ProgramShape shape, bool foreground) {
+    if (background_ == shape) background_.reset();
+    const auto log = dependencies_.programs.log();
+    const auto entry = std::find_if(log.rbegin(), log.rend(),
+                                    [&](const auto& compile) { return compile.shape == shape; });
+    AHEAD_CHECK(entry != log.rend() && entry->end, "a settled compile is in the log");
+    report_compile(Progress::Kind::kCompileEnd, shape, foreground,
+                   to_seconds(*entry->end - entry->begin));
   }
 
   void report_compile(Progress::Kind kind, const ProgramShape& shape, bool foreground,

@@ -61,7 +61,7 @@ bool waits_for(const Progress& progress, const ProgramShape& shape) {
 TEST(FailedCompileTest, OfARungIsDeliveredAtItsBoundaryWithTheTokensBefore) {
   for (const Schedule schedule : kSchedules) {
     for (const auto& [cost, when] : {std::pair(10, "early"), std::pair(25, "late")}) {
-      SCOPED_TRACE(std::string(to_string(schedule)) + " " + when);
+      SCOPED_TRACE(name_of(schedule) + " " + when);
       World world(with(schedule));
       world.script->compile_failures[decode_at(64)] = "the compiler ran out of registers";
       world.compile_costs[decode_at(64)] = milliseconds(cost);
@@ -92,7 +92,7 @@ TEST(FailedCompileTest, OfTheFirstDecodeProgramKeepsTheFirstToken) {
 
 TEST(FailedCompileTest, OfTheFirstProgramIsThrownAndNothingElseIsCompiled) {
   for (const Schedule schedule : kSchedules) {
-    SCOPED_TRACE(to_string(schedule));
+    SCOPED_TRACE(name_of(schedule));
     World world(with(schedule));
     world.script->compile_failures[prefill_at(16)] = "no";
     try {
@@ -163,7 +163,7 @@ TEST(StopTest, WhileWaitingForTheFirstCompileReturnsAtOnce) {
 
 TEST(StopTest, AtTheEndOfTheFirstCompileStartsNoOther) {
   for (const Schedule schedule : kSchedules) {
-    SCOPED_TRACE(to_string(schedule));
+    SCOPED_TRACE(name_of(schedule));
     World world(with(schedule));
     std::stop_source source;
     world.script->compile_cost = [&, cost = world.script->compile_cost](const ProgramShape& shape,

@@ -53,17 +53,17 @@ class EveryDesignTest : public testing::TestWithParam<Corner> {
   }
 };
 
+std::string corner_name(const testing::TestParamInfo<Corner>& corner) {
+  const auto& [schedule, kv, cut] = corner.param;
+  return name_of(schedule) + (kv == KvPolicy::kCopyGrow ? "CopyGrow" : "SharedMax") +
+         (cut ? "Cut" : "Whole");
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Session, EveryDesignTest,
     testing::Combine(testing::Values(Schedule::kEager, Schedule::kOneAhead, Schedule::kOnDemand),
                      testing::Values(KvPolicy::kSharedMax, KvPolicy::kCopyGrow), testing::Bool()),
-    [](const auto& corner) {
-      std::string name = std::string(to_string(std::get<0>(corner.param))) + "_" +
-                         std::string(to_string(std::get<1>(corner.param))) +
-                         (std::get<2>(corner.param) ? "_cut" : "_whole");
-      std::replace(name.begin(), name.end(), '-', '_');
-      return name;
-    });
+    corner_name);
 
 TEST_P(EveryDesignTest, GeneratesWhatOneRungGenerates) {
   for (const std::size_t prompt_tokens : {1U, 5U, 15U, 16U, 17U, 20U, 32U, 40U, 128U}) {

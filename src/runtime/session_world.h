@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <stop_token>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -167,6 +168,12 @@ class World {
 [[nodiscard]] inline graph::ProgramShape decode_at(std::int64_t rung) { return {.rung = rung}; }
 [[nodiscard]] inline graph::ProgramShape prefill_at(std::int64_t rung, std::int64_t chunk = 16) {
   return {.tokens = chunk, .rung = rung};
+}
+
+[[nodiscard]] inline std::string name_of(Schedule schedule) {
+  return schedule == Schedule::kEager      ? "Eager"
+         : schedule == Schedule::kOneAhead ? "OneAhead"
+                                           : "OnDemand";
 }
 
 /// `count` tokens of the model's vocabulary.

@@ -5,7 +5,6 @@
 #include <openvino/op/constant.hpp>
 #include <openvino/op/convert.hpp>
 #include <openvino/op/slice.hpp>
-#include <openvino/op/util/assign_base.hpp>
 #include <openvino/runtime/core.hpp>
 #include <string>
 #include <string_view>
