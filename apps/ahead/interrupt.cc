@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <system_error>
+#include <thread>
 
 #include "exit_code.h"
 
@@ -40,27 +41,42 @@ sigset_t watched_signals() {
 
 }  // namespace
 
-InterruptWatch::InterruptWatch() {
+// The thread that waits for signals: they are blocked everywhere and read from a descriptor.
+struct InterruptWatch::Impl {
+  Impl();
+  ~Impl();
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  void watch();
+
+  std::stop_source source;
+  sigset_t previous_mask{};
+  int signals = -1;  // signalfd
+  int wake = -1;     // eventfd: the watch ends
+  std::thread thread;
+};
+
+InterruptWatch::Impl::Impl() {
   const sigset_t set = watched_signals();
-  signals_ = opened(signalfd(-1, &set, SFD_CLOEXEC), "signalfd");
-  wake_ = opened(eventfd(0, EFD_CLOEXEC), "eventfd");
-  pthread_sigmask(SIG_BLOCK, &set, &previous_mask_);
-  thread_ = std::jthread([this] { watch(); });
+  signals = opened(signalfd(-1, &set, SFD_CLOEXEC), "signalfd");
+  wake = opened(eventfd(0, EFD_CLOEXEC), "eventfd");
+  pthread_sigmask(SIG_BLOCK, &set, &previous_mask);
+  thread = std::thread([this] { watch(); });
 }
 
-InterruptWatch::~InterruptWatch() {
+InterruptWatch::Impl::~Impl() {
   const std::uint64_t one = 1;
-  while (::write(wake_, &one, sizeof one) < 0 && errno == EINTR) {
+  while (::write(wake, &one, sizeof one) < 0 && errno == EINTR) {
   }
-  thread_.join();
-  ::close(wake_);
-  ::close(signals_);
-  pthread_sigmask(SIG_SETMASK, &previous_mask_, nullptr);
+  thread.join();
+  ::close(wake);
+  ::close(signals);
+  pthread_sigmask(SIG_SETMASK, &previous_mask, nullptr);
 }
 
-void InterruptWatch::watch() {
+void InterruptWatch::Impl::watch() {
   for (;;) {
-    std::array<pollfd, 2> ready = {{{signals_, POLLIN, 0}, {wake_, POLLIN, 0}}};
+    std::array<pollfd, 2> ready = {{{signals, POLLIN, 0}, {wake, POLLIN, 0}}};
     if (::poll(ready.data(), ready.size(), -1) < 0 && errno != EINTR) {
       return;
     }
@@ -68,11 +84,17 @@ void InterruptWatch::watch() {
       return;
     }
     signalfd_siginfo info{};
-    if ((ready[0].revents & POLLIN) != 0 && ::read(signals_, &info, sizeof info) == sizeof info &&
-        !source_.request_stop()) {
+    if ((ready[0].revents & POLLIN) != 0 && ::read(signals, &info, sizeof info) == sizeof info &&
+        !source.request_stop()) {
       std::_Exit(kExitInterrupted);
     }
   }
 }
+
+InterruptWatch::InterruptWatch() : impl_(std::make_unique<Impl>()) {}
+
+InterruptWatch::~InterruptWatch() = default;
+
+std::stop_token InterruptWatch::token() const { return impl_->source.get_token(); }
 
 }  // namespace ahead::cli

@@ -1,9 +1,8 @@
-// Ctrl-C and SIGTERM as a stop token. May use: std, POSIX.
+// Ctrl-C and SIGTERM as a stop token. May use: std.
 #pragma once
 
-#include <csignal>
+#include <memory>
 #include <stop_token>
-#include <thread>
 
 namespace ahead::cli {
 
@@ -17,16 +16,11 @@ class InterruptWatch {
   InterruptWatch(const InterruptWatch&) = delete;
   InterruptWatch& operator=(const InterruptWatch&) = delete;
 
-  [[nodiscard]] std::stop_token token() const { return source_.get_token(); }
+  [[nodiscard]] std::stop_token token() const;
 
  private:
-  void watch();
-
-  std::stop_source source_;
-  sigset_t previous_mask_{};
-  int signals_ = -1;  // signalfd
-  int wake_ = -1;     // eventfd: the watch ends
-  std::jthread thread_;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace ahead::cli

@@ -5,8 +5,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <condition_variable>
 #include <cstdlib>
+#include <stop_token>
 #include <string_view>
+#include <thread>
+#include <utility>
 
 #include "output.h"
 #include "report.h"
@@ -20,6 +24,8 @@ constexpr std::chrono::milliseconds kRedrawEvery{200};
 bool is_bar(ProgressDisplay::Style style) {
   return style == ProgressDisplay::Style::kBar || style == ProgressDisplay::Style::kBarBelow;
 }
+
+std::chrono::nanoseconds monotonic() { return std::chrono::steady_clock::now().time_since_epoch(); }
 
 // Of the terminal behind `fd`; 80 when it does not say.
 std::size_t columns(int fd) {
@@ -43,10 +49,29 @@ constexpr std::string_view kEraseLine = "\r\033[K";
 
 }  // namespace
 
-ProgressDisplay::ProgressDisplay(Options options)
-    : options_(options), begin_(std::chrono::steady_clock::now()) {
+// Calls back a few times a second until it ends.
+class ProgressDisplay::Ticker {
+ public:
+  explicit Ticker(std::function<void()> tick)
+      : tick_(std::move(tick)), thread_([this](const std::stop_token& stop) { run(stop); }) {}
+
+ private:
+  void run(const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    while (!wake_.wait_for(lock, stop, kRedrawEvery, [&] { return stop.stop_requested(); })) {
+      tick_();
+    }
+  }
+
+  const std::function<void()> tick_;
+  std::mutex mutex_;
+  std::condition_variable_any wake_;
+  std::jthread thread_;  // last: joins first
+};
+
+ProgressDisplay::ProgressDisplay(Options options) : options_(options), begin_(monotonic()) {
   if (is_bar(options_.style)) {
-    ticker_ = std::jthread([this](const std::stop_token& stop) { tick(stop); });
+    ticker_ = std::make_unique<Ticker>([this] { redraw(); });
   }
 }
 
@@ -108,7 +133,7 @@ void ProgressDisplay::finish() {
 }
 
 double ProgressDisplay::now_s() const {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  return std::chrono::duration<double>(monotonic() - begin_).count();
 }
 
 void ProgressDisplay::line(const std::string& text) {
@@ -156,11 +181,9 @@ void ProgressDisplay::erase() {
   drawn_ = false;
 }
 
-void ProgressDisplay::tick(const std::stop_token& stop) {
-  std::unique_lock lock(mutex_);
-  while (!wake_.wait_for(lock, stop, kRedrawEvery, [&] { return stop.stop_requested(); })) {
-    draw();
-  }
+void ProgressDisplay::redraw() {
+  const std::lock_guard lock(mutex_);
+  draw();
 }
 
 ProgressDisplay::Options display_here(bool quiet) {

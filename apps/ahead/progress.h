@@ -3,13 +3,11 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <functional>
+#include <memory>
 #include <mutex>
-#include <stop_token>
 #include <string>
 #include <string_view>
-#include <thread>
 
 #include "ahead/generation_config.h"
 #include "progress_state.h"
@@ -53,17 +51,17 @@ class ProgressDisplay {
   void line(const std::string& text);
   void draw();
   void erase();
-  void tick(const std::stop_token& stop);
+  void redraw();
 
+  class Ticker;
   const Options options_;
-  const std::chrono::steady_clock::time_point begin_;
+  const std::chrono::nanoseconds begin_;
   std::mutex mutex_;
-  std::condition_variable_any wake_;
-  ProgressState state_;    // guarded by mutex_
-  TextColumn text_;        // guarded by mutex_
-  bool drawn_ = false;     // guarded by mutex_
-  bool finished_ = false;  // guarded by mutex_
-  std::jthread ticker_;    // last: joins first
+  ProgressState state_;             // guarded by mutex_
+  TextColumn text_;                 // guarded by mutex_
+  bool drawn_ = false;              // guarded by mutex_
+  bool finished_ = false;           // guarded by mutex_
+  std::unique_ptr<Ticker> ticker_;  // last: ends first
 };
 
 /// The options for what standard output and standard error are connected to.

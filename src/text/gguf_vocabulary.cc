@@ -6,8 +6,8 @@
 #include <openvino/runtime/tensor.hpp>
 #include <optional>
 #include <string_view>
-#include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "ahead/error.h"
 #include "text/byte_level.h"
@@ -59,7 +59,10 @@ bool is_written_out(std::int32_t type) {
 }
 
 /// Entries outside the alphabet stand for their own UTF-8.
-std::string spell(const std::string& token) { return bytes_of_token(token).value_or(token); }
+std::string spell(std::string_view token) {
+  std::optional<std::string> bytes = bytes_of_token(token);
+  return bytes.has_value() ? std::move(*bytes) : std::string(token);
+}
 
 void read_tokens(const ov::AnyMap& metadata, const std::vector<std::int32_t>& types,
                  GgufVocabulary& vocabulary) {
@@ -89,8 +92,8 @@ void read_merges(const ov::AnyMap& metadata, GgufVocabulary& vocabulary) {
   for (std::size_t i = 0; i < raw.size(); ++i) {
     const std::size_t space = raw[i].find(' ');
     if (space == std::string::npos) invalid("merge " + std::to_string(i) + " is not a pair");
-    std::string left = spell(raw[i].substr(0, space));
-    std::string right = spell(raw[i].substr(space + 1));
+    std::string left = spell(std::string_view(raw[i]).substr(0, space));
+    std::string right = spell(std::string_view(raw[i]).substr(space + 1));
     const std::string merged = left + right;
     if (!known.contains(left) || !known.contains(right) || !known.contains(merged)) {
       invalid("merge " + std::to_string(i) + " has or makes a token that is not in the vocabulary");

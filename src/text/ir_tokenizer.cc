@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "text/compiled_tokenizer.h"
 #include "text/end_tokens.h"
+#include "text/node_factory.h"
 
 namespace ahead::text {
 namespace {
@@ -69,7 +70,8 @@ std::shared_ptr<ov::Model> tame_encoder(const std::shared_ptr<ov::Model>& model)
     if (is_a(*node, "CombineSegments")) empty_constant_segments(node);
     if (is_a(*node, "Truncate")) bypass(node, 3);
   }
-  return std::make_shared<ov::Model>(ov::OutputVector{unpadded_ids(*model)}, model->get_sinks(),
+  // Without the sinks: what they assign only switches truncation.
+  return std::make_shared<ov::Model>(ov::OutputVector{unpadded_ids(*model)},
                                      model->get_parameters(), "encoder");
 }
 
@@ -107,16 +109,12 @@ std::vector<std::int32_t> end_tokens(const ov::Model& encoder,
 
 std::unique_ptr<Tokenizer> make_ir_tokenizer(const std::filesystem::path& folder,
                                              const TokenizerOptions& options) {
-  ov::Core core;
   const std::string library =
       options.library.empty() ? default_tokenizers_library() : options.library;
-  try {
-    core.add_extension(library);
-  } catch (const ov::Exception& cause) {
-    throw Error(ErrorKind::kInvalidArgument,
-                "cannot use \"" + library +
-                    "\" as the OpenVINO tokenizers extension: " + reason_of(cause.what()));
-  }
+  // Only to keep it loaded: the core would unload it, and with it the code of the compiled nodes.
+  const NodeFactory pinned(library);
+  ov::Core core;
+  core.add_extension(library);
   const std::shared_ptr<ov::Model> encoder = read(core, folder / "openvino_tokenizer.xml");
   const std::shared_ptr<ov::Model> decoder = read(core, folder / "openvino_detokenizer.xml");
   refuse_sentencepiece(*encoder);

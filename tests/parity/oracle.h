@@ -1,4 +1,4 @@
-// The oracle: the unmodified dynamic model, run by OpenVINO itself over a whole text at once.
+// The oracle: the unmodified dynamic model, run by OpenVINO itself.
 #pragma once
 
 #include <cstdint>

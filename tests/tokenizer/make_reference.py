@@ -14,6 +14,7 @@ with AHEAD_TEST_REFERENCE.
 import argparse
 import hashlib
 import json
+import pathlib
 import random
 import struct
 import unicodedata
@@ -22,7 +23,19 @@ import tokenizers
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers
 
 UNKNOWN, CONTROL, USER_DEFINED = 2, 3, 4
-SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
+SCALARS = {
+    0: "B",
+    1: "b",
+    2: "H",
+    3: "h",
+    4: "I",
+    5: "i",
+    6: "f",
+    7: "?",
+    10: "Q",
+    11: "q",
+    12: "d",
+}
 STRING, ARRAY = 8, 9
 # GPT-2's expression as IR folders carry it, run by a library that counts U+180E among the spaces.
 GPT2_IR = (
@@ -66,10 +79,15 @@ def build(metadata, pre, unknown=None):
     merges = [tuple(merge.split(" ")) for merge in metadata["tokenizer.ggml.merges"]]
     vocabulary = {token: i for i, token in enumerate(tokens)}
     tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=merges, unk_token=unknown))
-    byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=pre in ("smollm", "gpt-2"))
+    byte_level = pre_tokenizers.ByteLevel(
+        add_prefix_space=False, use_regex=pre in ("smollm", "gpt-2")
+    )
     before = {
         "smollm": [pre_tokenizers.Digits(individual_digits=True)],
-        "smollm-ir": [pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.Split(Regex(GPT2_IR), "isolated")],
+        "smollm-ir": [
+            pre_tokenizers.Digits(individual_digits=True),
+            pre_tokenizers.Split(Regex(GPT2_IR), "isolated"),
+        ],
         "gpt-2": [],
         "qwen2": [pre_tokenizers.Split(Regex(QWEN2), "isolated")],
     }[pre]
@@ -83,40 +101,12 @@ def build(metadata, pre, unknown=None):
     return tokenizer
 
 
-PROSE = [
-    "Hello, world!", "The quick brown fox jumps over the lazy dog.", "Once upon a time",
-    "I'm you're he's we've they'll I'd don't CAN'T WON'T it'S", "'s 't 're 've 'm 'll 'd 'x",
-    "a", "A", " ", " a", "a ", "  a", "a  ", "a  b", ".", "...", "?!?!", "\u201cquoted\u201d \u2018text\u2019 \u2014 dash\u2026",
-    "snake_case camelCase kebab-case SCREAMING_CASE", "e-mail: a.b+c@example.org", "https://example.org/a?b=c&d=%20#e",
-    "naïve café résumé Zürich Straße Ångström Łódź", "ÀÉÎÕÜ àéîõü", "pneumonoultramicroscopicsilicovolcanoconiosis",
-    "$1,234.56 €99 £5 ¥1000 ₹500", "Q: What?\nA: That.\n\nQ: Why?\n", "ALLCAPSWORD lowercaseword MixedCaseWord",
-    "<p>Hello &amp; <b>bye</b></p>", "[link](https://example.org) **bold** `code`", "1. One\n2. Two\n- Three\n* Four",
-    "\u00a0non\u00a0breaking\u00a0", "Mr. Smith's 3rd-floor flat", "x^2 + y^2 = z^2", "∑∫√∞≠≤≥±×÷", "α β γ δ Ω",
-    "The\u200bzero\u200bwidth", "soft\u00adhyphen", "\ufeffbyte order mark", "\ufffd replacement \ufffd",
-]
-CODE = [
-    "def f(x):\n    return x + 1\n", "for (int i = 0; i < 10; ++i) {\n\tsum += a[i];\n}", "#include <vector>\n\nint main() {}\n",
-    "SELECT * FROM t WHERE a = 'b' AND c >= 10;", "{\"a\": [1, 2.5, -3e10], \"b\": null}", "x = y if z else w  # comment",
-    "std::unique_ptr<T>&& p = nullptr;", "a->b->c()[0].d", "0xDEADBEEF 0b1010 1_000_000 1e-9", "\\n \\t \\\\ \\\"",
-    "if x == 1:\n        pass\n    else:\n\tpass", "let f = |x| x * 2;", "<div class=\"a\" id='b'/>", "git commit -m \"x\" && make -j8",
-    "C:\\Windows\\System32", "/usr/local/bin:/usr/bin", "regex: ^(?:a|b)+\\s*$", "!@#$%^&*()_+-=[]{}|;':\",./<>?`~",
-    "===--->>><<<|||", "/* a */ // b", "func(a,b,c)", "print(f\"{x:>10.2f}\")", "\t\t\tindented\n\t\t\t\tmore", "a\r\nb\r\nc\r\n",
-]
-WORLD = [
-    "你好,世界!", "你好世界", "こんにちは世界", "カタカナ と ひらがな", "안녕하세요 세계", "繁體中文測試", "日本語とEnglishの混在 text です。",
-    "Привет, мир!", "Καλημέρα κόσμε", "مرحبا بالعالم", "שלום עולם", "שָׁלוֹם עֲלֵיכֶם", "नमस्ते दुनिया", "வணக்கம் உலகம்", "สวัสดีชาวโลก",
-    "Xin chào thế giới", "ሰላም ልዑል", "გამარჯობა", "Բարեւ", "ਸਤ ਸ੍ਰੀ ਅਕਾਲ", "မင်္ဂလာပါ", "ខ្មែរ", "ལྷ་ས", "ᏣᎳᎩ", "ᠮᠣᠩᠭᠣᠯ", "𐌲𐌿𐍄𐌹𐍃𐌺",
-    "𠜎𠜱𠝹𠱓", "𝔘𝔫𝔦𝔠𝔬𝔡𝔢 𝟘𝟙𝟚", "ｆｕｌｌｗｉｄｔｈ　ｔｅｘｔ", "Hello مرحبا Hello", "\u202bRTL\u202c mark\u200f", "中文123数字４５６", "٠١٢٣٤٥٦٧٨٩", "Ⅳ ⅷ ½ ² ③ ㊿ 一二三",
-]
-EMOJI = [
-    "😀", "😀😁😂", "a😀b", " 😀 ", "👩‍💻", "👨‍👩‍👧‍👦", "👍🏽", "🏳️‍🌈", "🇩🇪🇫🇷", "❤️", "☺", "1️⃣", "🧑🏿‍🚀", "text 🚀🚀🚀 text", "👩‍❤️‍💋‍👨 kiss",
-    "🫠🫡🪿", "♥♦♣♠", "→⇒↔", "█▓▒░", "\U0001f1fa\U0001f1f8!", "😀\n😀", "\u200d", "\ufe0f", "🙂\u200d↔️",
-]
-MARKS = [
-    "e\u0301", "cafe\u0301", "a\u0300\u0301\u0302", "\u0301", " \u0301", "Z\u0351\u036b\u0343a\u0327lg\u0321o\u0322", "n\u0303 o\u0308 u\u0308",
-    "\u1e9b\u0323", "\u212b \u00c5 A\u030a", "ﬁ ﬂ ﬃ", "\u1100\u1161\u11a8", "각", "ก็", "क्षि", "à la carte",
-]
-WIDE_SPACES = "\u00a0\u1680\u2000\u2003\u2009\u200a\u2028\u2029\u202f\u205f\u3000\u0085\u180e\u200b\u2060"
+TEXTS = json.loads(pathlib.Path(__file__).with_name("strings.json").read_text(encoding="utf-8"))
+PROSE, CODE, WORLD = TEXTS["prose"], TEXTS["code"], TEXTS["world"]
+EMOJI, MARKS = TEXTS["emoji"], TEXTS["marks"]
+WIDE_SPACES = (
+    "\u00a0\u1680\u2000\u2003\u2009\u200a\u2028\u2029\u202f\u205f\u3000\u0085\u180e\u200b\u2060"
+)
 
 
 def listed_texts(special):
@@ -135,9 +125,7 @@ def listed_texts(special):
     for code in list(range(0x20)) + list(range(0x7F, 0xA1)):
         yield chr(code)
         yield f"a{chr(code)}b {chr(code)}{chr(code)} 1"
-    for number in ("0", "7", "10", "123", "1234567890", "3.14159", "-1", "1,000,000", "1st 2nd", "v1.2.3", "2024-01-31T12:34:56Z",
-                   "a1b2c3", "1 2  3   4", "12ab34", " 12", "  12", "1" * 50):
-        yield number
+    yield from TEXTS["numbers"]
     for token in special:
         yield token
         yield f"a{token}b"
@@ -147,22 +135,41 @@ def listed_texts(special):
         yield token[1:] + " " + token.upper()
     yield "".join(special)
     yield " ".join(special)
-    for text in ("<|im_start|>user\nHi there!<|im_end|>\n<|im_start|>assistant\n", "<|im_start|><|im_end|>1 <|endoftext|>  x",
-                 "<|im_start", "<|", "|>", "<||>", "< |im_start|>", "<|im_start|", "<<|im_start|>>", "你<|im_end|>好", "😀<|im_start|>e\u0301"):
-        yield text
+    yield from TEXTS["specials"]
     for letter in ("a", "ab", "z", "_", "-", "=", "é", "你", "😀", "の", "!", "aA", " a"):
         for run in (3, 17, 100, 1000):
             yield letter * run
     yield "".join(PROSE + CODE + WORLD + EMOJI)
-    for first in (0x300, 0x600, 0x900, 0x1F00, 0x2070, 0x2190, 0x2460, 0x3040, 0x4E00, 0xA000, 0xAC00, 0xFB00, 0xFF00,
-                  0x10300, 0x1D400, 0x1F300, 0x20000, 0x40000, 0x10FFF0):
+    for first in (
+        0x300,
+        0x600,
+        0x900,
+        0x1F00,
+        0x2070,
+        0x2190,
+        0x2460,
+        0x3040,
+        0x4E00,
+        0xA000,
+        0xAC00,
+        0xFB00,
+        0xFF00,
+        0x10300,
+        0x1D400,
+        0x1F300,
+        0x20000,
+        0x40000,
+        0x10FFF0,
+    ):
         yield "".join(chr(code) for code in range(first, first + 16))
 
 
 def random_texts(count, special):
     """Mixtures of what tends to break pre-tokenizers."""
     source = random.Random(1)
-    assigned = [chr(c) for c in range(0x110000) if unicodedata.category(chr(c)) not in ("Cn", "Cs", "Co")]
+    assigned = [
+        chr(c) for c in range(0x110000) if unicodedata.category(chr(c)) not in ("Cn", "Cs", "Co")
+    ]
     words = " ".join(PROSE + CODE + WORLD).split(" ")
     kinds = [
         lambda: source.choice(assigned),
@@ -172,7 +179,9 @@ def random_texts(count, special):
         lambda: source.choice(words),
         lambda: " " + source.choice(words),
         lambda: str(source.randint(0, 99999)),
-        lambda: "".join(source.choice("abcdefghijklmnopqrstuvwxyz") for _ in range(source.randint(1, 12))),
+        lambda: "".join(
+            source.choice("abcdefghijklmnopqrstuvwxyz") for _ in range(source.randint(1, 12))
+        ),
         lambda: source.choice("abcxyz.-=_#") * source.randint(1, 40),
         lambda: chr(source.randint(0, 0x2FF)),
         lambda: source.choice(special),
@@ -184,7 +193,9 @@ def random_texts(count, special):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--gguf", required=True)
     parser.add_argument("--output", required=True)
     parser.add_argument("--random", type=int, default=0)
@@ -192,7 +203,11 @@ def main():
 
     metadata = read_gguf_metadata(arguments.gguf)
     tokens = metadata["tokenizer.ggml.tokens"]
-    special = [t for t, kind in zip(tokens, metadata["tokenizer.ggml.token_type"]) if kind in (UNKNOWN, CONTROL, USER_DEFINED)]
+    special = [
+        t
+        for t, kind in zip(tokens, metadata["tokenizer.ggml.token_type"])
+        if kind in (UNKNOWN, CONTROL, USER_DEFINED)
+    ]
     smollm = build(metadata, "smollm")
     # Some writers of IR folders name an unknown token, which then stands for the bytes it lacks.
     unknown = tokens[metadata["tokenizer.ggml.unknown_token_id"]]
@@ -213,12 +228,13 @@ def main():
             if other != ids:
                 case[key] = other
         cases.append(case)
-    vocabulary = hashlib.sha256("\n".join(tokens).encode()).hexdigest()
+    head = {
+        "made_by": f"make_reference.py with tokenizers {tokenizers.__version__}",
+        "vocabulary_sha256": hashlib.sha256("\n".join(tokens).encode()).hexdigest(),
+    }
+    lines = ",\n".join(json.dumps(case, separators=(",", ":")) for case in cases)
     with open(arguments.output, "w", encoding="ascii") as file:
-        file.write('{"made_by": "make_reference.py with tokenizers %s",\n' % tokenizers.__version__)
-        file.write(' "vocabulary_sha256": "%s",\n "cases": [\n' % vocabulary)
-        file.write(",\n".join(json.dumps(case, ensure_ascii=True, separators=(",", ":")) for case in cases))
-        file.write("\n]}\n")
+        file.write(json.dumps(head)[:-1] + ',\n "cases": [\n' + lines + "\n]}\n")
     print(f"{len(cases)} cases")
 
 

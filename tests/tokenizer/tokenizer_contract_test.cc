@@ -3,13 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
 #include <functional>
-#include <openvino/core/graph_util.hpp>
-#include <openvino/op/constant.hpp>
-#include <openvino/op/convert.hpp>
-#include <openvino/runtime/core.hpp>
+#include <openvino/runtime/tensor.hpp>
 #include <string>
 #include <thread>
 #include <vector>
@@ -17,7 +12,6 @@
 #include "ahead/error.h"
 #include "text/gguf_tokenizer.h"
 #include "text/ir_tokenizer.h"
-#include "text/node_factory.h"
 #include "tokenizer_fixture.h"
 
 namespace ahead::text {
@@ -25,41 +19,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-void expect_error(ErrorKind kind, const std::string& part, const std::function<void()>& action) {
-  try {
-    action();
-    ADD_FAILURE() << "no error with \"" << part << '"';
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), kind) << error.what();
-    EXPECT_THAT(error.what(), HasSubstr(part));
-  }
-}
-
-/// A copy of the IR folder's tokenizer files that goes away with the test.
-class TokenizerFolder : public testing::Test {
- protected:
-  void SetUp() override {
-    folder_ =
-        std::filesystem::path(testing::TempDir()) /
-        (std::string("ahead-") + testing::UnitTest::GetInstance()->current_test_info()->name());
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
-    for (const char* stem : {"openvino_tokenizer", "openvino_detokenizer"}) {
-      for (const char* extension : {".xml", ".bin"}) {
-        const std::string name = std::string(stem) + extension;
-        std::filesystem::copy_file(ir_folder() / name, folder_ / name);
-      }
-    }
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  void write(const std::string& name, const std::string& content) const {
-    std::ofstream(folder_ / name) << content;
-  }
-
-  std::filesystem::path folder_;
-};
 
 TEST(TokenizerContract, EmptyInputGivesNothing) {
   const auto tokenizer = make_gguf_tokenizer(gguf_metadata());
@@ -207,74 +166,6 @@ TEST(TokenizerContract, ALibraryThatIsNoneIsRefused) {
                [] { (void)make_gguf_tokenizer(gguf_metadata(), {.library = "/nowhere.so"}); });
   expect_error(ErrorKind::kInvalidArgument, "/nowhere.so",
                [] { (void)make_ir_tokenizer(ir_folder(), {.library = "/nowhere.so"}); });
-}
-
-TEST_F(TokenizerFolder, EndTokensOfAllFilesAreUnited) {
-  EXPECT_THAT(make_ir_tokenizer(folder_)->end_tokens(), ElementsAre(2));
-  write("generation_config.json", R"({"eos_token_id": [2, 0]})");
-  write("config.json", R"({"eos_token_id": 7, "x": 1})");
-  EXPECT_THAT(make_ir_tokenizer(folder_)->end_tokens(), ElementsAre(2, 0, 7));
-}
-
-TEST_F(TokenizerFolder, BrokenFilesAreRefused) {
-  for (const char* content :
-       {"", "[1]", "{", R"({"eos_token_id": "x"})", R"({"eos_token_id": [1.5]})",
-        R"({"eos_token_id": -1})", R"({"eos_token_id": 4294967296})"}) {
-    write("config.json", content);
-    expect_error(ErrorKind::kInvalidModel, "config.json",
-                 [&] { (void)make_ir_tokenizer(folder_); });
-  }
-  write("config.json", R"({"eos_token_id": null})");
-  EXPECT_NO_THROW((void)make_ir_tokenizer(folder_));
-  write("openvino_detokenizer.xml", "<net");
-  expect_error(ErrorKind::kInvalidModel, "openvino_detokenizer.xml",
-               [&] { (void)make_ir_tokenizer(folder_); });
-  std::filesystem::remove(folder_ / "openvino_tokenizer.xml");
-  expect_error(ErrorKind::kInvalidModel, "openvino_tokenizer.xml is missing",
-               [&] { (void)make_ir_tokenizer(folder_); });
-}
-
-TEST_F(TokenizerFolder, TokensAFolderPutsRoundTheTextAreTakenOut) {
-  // As converters write it: begin token 1, the text, end token 2.
-  const std::string library = default_tokenizers_library();
-  ov::Core core;
-  core.add_extension(library);
-  const auto model = core.read_model((folder_ / "openvino_tokenizer.xml").string());
-  const NodeFactory factory(library);
-  const auto constant = [](std::vector<std::int32_t> values, const ov::Shape& shape) {
-    return ov::op::v0::Constant::create(ov::element::i32, shape, values)->output(0);
-  };
-  for (const auto& node : model->get_ordered_ops()) {
-    if (std::string(node->get_type_info().name) != "RaggedToDense") continue;
-    ov::OutputVector inputs = {constant({0}, {}), constant({1}, {}), constant({1}, {1})};
-    for (std::size_t i = 0; i < 3; ++i) inputs.push_back(node->input_value(i));
-    inputs.insert(inputs.end(), {constant({0}, {}), constant({1}, {}), constant({2}, {1})});
-    inputs.push_back(constant({0, 0, 0}, {3}));
-    const auto combined = factory.create("CombineSegments", inputs);
-    for (std::size_t i = 0; i < 3; ++i) node->input(i).replace_source_output(combined.at(i));
-    node->input(3).replace_source_output(constant({64}, {}));
-  }
-  ov::save_model(model, (folder_ / "added.xml").string(), /*compress_to_fp16=*/false);
-  for (const char* extension : {".xml", ".bin"}) {
-    std::filesystem::rename(folder_ / (std::string("added") + extension),
-                            folder_ / (std::string("openvino_tokenizer") + extension));
-  }
-
-  // The change took: run as it is, the folder adds the tokens.
-  auto request = core.compile_model((folder_ / "openvino_tokenizer.xml").string(), "CPU")
-                     .create_infer_request();
-  ov::Tensor text(ov::element::string, {1});
-  text.data<std::string>()[0] = "Hello";
-  request.set_input_tensor(text);
-  request.infer();
-  const ov::Tensor ids = request.get_tensor("input_ids");
-  EXPECT_EQ(ids.data<const std::int64_t>()[ids.get_size() - 1], 2);
-
-  const auto plain = make_ir_tokenizer(ir_folder());
-  const auto tamed = make_ir_tokenizer(folder_);
-  for (const char* sample : {"Hello", "The sea is <|im_end|> deep 123"}) {
-    EXPECT_EQ(tamed->encode(sample), plain->encode(sample));
-  }
 }
 
 }  // namespace

@@ -1,5 +1,9 @@
-// Finding and reading what the tokenizer tests need. May use: std, OpenVINO, JSON.
+// Finding and reading what the tokenizer tests need. May use: std, OpenVINO, JSON,
+// GoogleTest.
 #include "tokenizer_fixture.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -89,6 +93,16 @@ bool ir_has_unknown_token() {
   std::ifstream file(ir_folder() / "openvino_tokenizer.xml");
   const std::string xml{std::istreambuf_iterator<char>(file), {}};
   return xml.find("unk_token=\"&lt;") != std::string::npos;
+}
+
+void expect_error(ErrorKind kind, const std::string& part, const std::function<void()>& action) {
+  try {
+    action();
+    ADD_FAILURE() << "no error with \"" << part << '"';
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), kind) << error.what();
+    EXPECT_THAT(error.what(), testing::HasSubstr(part));
+  }
 }
 
 std::string printable(const std::string& text) {

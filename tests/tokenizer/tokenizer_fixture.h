@@ -4,12 +4,12 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <memory>
+#include <functional>
 #include <openvino/core/any.hpp>
 #include <string>
 #include <vector>
 
-#include "text/tokenizer.h"
+#include "ahead/error.h"
 
 namespace ahead::text {
 
@@ -41,6 +41,9 @@ struct ReferenceCase {
 
 /// Whether the IR folder's tokenizer has a token for bytes its vocabulary lacks.
 [[nodiscard]] bool ir_has_unknown_token();
+
+/// Expects an Error of `kind` with `part` in its text.
+void expect_error(ErrorKind kind, const std::string& part, const std::function<void()>& action);
 
 /// For failure messages: printable ASCII, everything else as \x...
 [[nodiscard]] std::string printable(const std::string& text);

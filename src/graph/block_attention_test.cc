@@ -1,0 +1,167 @@
+// The specialised attention against a double-precision reference, on the CPU device.
+#include "graph/block_attention.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "graph/program_spec.h"
+#include "openvino/op/parameter.hpp"
+#include "openvino/op/result.hpp"
+#include "openvino/openvino.hpp"
+
+namespace ahead::graph {
+namespace {
+
+struct Case {
+  const char* name;
+  std::int64_t q_heads;
+  std::int64_t kv_heads;
+  std::int64_t dim;
+  std::int64_t tokens;
+  std::int64_t rung;
+  std::int64_t block_rows;
+  std::int64_t live;
+};
+
+void PrintTo(const Case& value, std::ostream* out) { *out << value.name; }
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+/// Row-major inputs: cache [live][kv_head][dim], q [token][q_head][dim], new rows likewise.
+struct Data {
+  std::vector<float> q, k, v, cache_k, cache_v;
+};
+
+Data random_data(const Case& c) {
+  std::mt19937 random(7);
+  std::normal_distribution<float> normal;
+  const auto fill = [&](std::int64_t count) {
+    std::vector<float> values(at(count));
+    for (float& value : values) value = normal(random);
+    return values;
+  };
+  Data data;
+  data.q = fill(c.tokens * c.q_heads * c.dim);
+  data.k = fill(c.tokens * c.kv_heads * c.dim);
+  data.v = fill(c.tokens * c.kv_heads * c.dim);
+  data.cache_k = fill(c.live * c.kv_heads * c.dim);
+  data.cache_v = fill(c.live * c.kv_heads * c.dim);
+  return data;
+}
+
+/// [token][q_head][dim]
+std::vector<double> reference(const Case& c, const Data& data, double scale) {
+  std::vector<double> out(at(c.tokens * c.q_heads * c.dim));
+  for (std::int64_t token = 0; token < c.tokens; ++token) {
+    for (std::int64_t head = 0; head < c.q_heads; ++head) {
+      const std::int64_t kv = head / (c.q_heads / c.kv_heads);
+      const std::int64_t rows = c.live + token + 1;
+      const auto element = [&](const std::vector<float>& cache, const std::vector<float>& fresh,
+                               std::int64_t row, std::int64_t d) {
+        return row < c.live ? cache[at((row * c.kv_heads + kv) * c.dim + d)]
+                            : fresh[at(((row - c.live) * c.kv_heads + kv) * c.dim + d)];
+      };
+      std::vector<double> weights(at(rows));
+      double sum = 0;
+      for (std::int64_t row = 0; row < rows; ++row) {
+        double score = 0;
+        for (std::int64_t d = 0; d < c.dim; ++d) {
+          score += static_cast<double>(data.q[at((token * c.q_heads + head) * c.dim + d)]) *
+                   element(data.cache_k, data.k, row, d);
+        }
+        weights[at(row)] = std::exp(score * scale);
+        sum += weights[at(row)];
+      }
+      for (std::int64_t row = 0; row < rows; ++row) {
+        for (std::int64_t d = 0; d < c.dim; ++d) {
+          out[at((token * c.q_heads + head) * c.dim + d)] +=
+              weights[at(row)] / sum * element(data.cache_v, data.v, row, d);
+        }
+      }
+    }
+  }
+  return out;
+}
+
+class BlockAttention : public testing::TestWithParam<Case> {};
+
+TEST_P(BlockAttention, EqualsTheReference) {
+  const Case c = GetParam();
+  const Data data = random_data(c);
+  const float scale = 1.0F / std::sqrt(static_cast<float>(c.dim));
+  const std::int64_t blocks = c.rung / c.block_rows;
+
+  const auto parameter = [](const ov::Shape& shape) {
+    return std::make_shared<ov::op::v0::Parameter>(ov::element::f32, shape);
+  };
+  const auto q = parameter({1, at(c.tokens), at(c.q_heads), at(c.dim)});
+  const auto k = parameter({1, at(c.tokens), at(c.kv_heads), at(c.dim)});
+  const auto v = parameter({1, at(c.tokens), at(c.kv_heads), at(c.dim)});
+  const auto cache_k = parameter({at(blocks), at(c.kv_heads), at(c.dim), at(c.block_rows)});
+  const auto cache_v = parameter({at(blocks), at(c.kv_heads), at(c.block_rows), at(c.dim)});
+  const auto bias = parameter({at(c.rung)});
+  const auto out = block_attention(
+      {.q = q, .k = k, .v = v, .cache_k = cache_k, .cache_v = cache_v, .bias = bias},
+      {.heads = {c.q_heads, c.kv_heads, c.dim},
+       .tokens = c.tokens,
+       .rung = c.rung,
+       .block_rows = c.block_rows,
+       .scale = scale});
+  ASSERT_EQ(out.get_shape(), q->get_shape());
+
+  ov::Core core;
+  auto request =
+      core.compile_model(std::make_shared<ov::Model>(
+                             ov::ResultVector{std::make_shared<ov::op::v0::Result>(out)},
+                             ov::ParameterVector{q, k, v, cache_k, cache_v, bias}),
+                         "CPU", ov::hint::inference_precision(ov::element::f32))
+          .create_infer_request();
+  // Rows that hold nothing have finite rubbish: the bias alone must hide them.
+  std::vector<float> blocked_k(at(c.rung * c.kv_heads * c.dim), 3.0F);
+  std::vector<float> blocked_v(blocked_k.size(), -5.0F);
+  std::vector<float> mask(at(c.rung), kDeadRow);
+  for (std::int64_t row = 0; row < c.live; ++row) {
+    mask[at(row)] = 0;
+    const std::int64_t block = row / c.block_rows;
+    const std::int64_t inside = row % c.block_rows;
+    for (std::int64_t head = 0; head < c.kv_heads; ++head) {
+      for (std::int64_t d = 0; d < c.dim; ++d) {
+        const std::int64_t from = (row * c.kv_heads + head) * c.dim + d;
+        const std::int64_t group = block * c.kv_heads + head;
+        blocked_k[at((group * c.dim + d) * c.block_rows + inside)] = data.cache_k[at(from)];
+        blocked_v[at((group * c.block_rows + inside) * c.dim + d)] = data.cache_v[at(from)];
+      }
+    }
+  }
+  const std::vector<const std::vector<float>*> inputs = {&data.q,    &data.k,    &data.v,
+                                                         &blocked_k, &blocked_v, &mask};
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    ov::Tensor tensor = request.get_input_tensor(i);
+    ASSERT_EQ(tensor.get_size(), inputs[i]->size());
+    std::copy(inputs[i]->begin(), inputs[i]->end(), tensor.data<float>());
+  }
+  request.infer();
+
+  const float* made = request.get_output_tensor().data<const float>();
+  const std::vector<double> wanted = reference(c, data, static_cast<double>(scale));
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    ASSERT_NEAR(made[i], wanted[i], 2e-5) << "element " << i;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, BlockAttention,
+    testing::Values(Case{"decode, grouped", 9, 3, 64, 1, 256, 128, 200},
+                    Case{"decode, empty cache", 4, 2, 16, 1, 64, 64, 0},
+                    Case{"decode, full cache", 4, 2, 16, 1, 128, 32, 128},
+                    Case{"decode, one KV head", 8, 1, 32, 1, 128, 64, 77},
+                    Case{"decode, no groups", 4, 4, 16, 1, 64, 16, 33},
+                    Case{"prefill, empty cache", 9, 3, 64, 8, 64, 64, 0},
+                    Case{"prefill, grouped", 8, 2, 16, 12, 128, 32, 50},
+                    Case{"prefill, no groups", 3, 3, 8, 5, 32, 16, 32}));
+
+}  // namespace
+}  // namespace ahead::graph
