@@ -161,6 +161,23 @@ TEST(TokenizerContract, UserDefinedTokensAreRecognisedAndKeepTheirText) {
   EXPECT_EQ(tokenizer->decode(ids), "<\xC3\xA9>  ");
 }
 
+TEST(TokenizerContract, ASpecialTokenIsRecognisedThoughMergingWouldMissIt) {
+  ov::AnyMap metadata = gguf_metadata();
+  auto tokens = metadata.at("tokens").as<std::vector<std::string>>();
+  tokens[6] = "abc";  // special; the same text as the ordinary token that the last merge makes
+  tokens[40000] = "ab";
+  tokens[40001] = "bc";
+  tokens[40002] = "abc";
+  metadata["tokens"] = tokens;
+  metadata["merges"] = std::vector<std::string>{"a b", "b c", "a bc"};
+  const auto tokenizer = make_gguf_tokenizer(metadata);
+  EXPECT_THAT(tokenizer->encode("abc"), ElementsAre(6));
+  const auto halves = tokenizer->encode("abcab");
+  ASSERT_EQ(halves.size(), 2U);
+  EXPECT_EQ(halves[0], 6);
+  EXPECT_EQ(tokens[static_cast<std::size_t>(halves[1])], "ab");
+}
+
 TEST(TokenizerContract, ALibraryThatIsNoneIsRefused) {
   expect_error(ErrorKind::kInvalidArgument, "/nowhere.so",
                [] { (void)make_gguf_tokenizer(gguf_metadata(), {.library = "/nowhere.so"}); });
