@@ -22,7 +22,14 @@ std::string tokens_per_second(const ProgressState& state, double now_s) {
   return fixed(static_cast<double>(state.generated - 1) / elapsed, 1) + " tok/s";
 }
 
+// A background compile begins a second time when the request comes to wait for it.
 std::string begin_compile(ProgressState& state, const Progress& event, double now_s) {
+  for (ProgressState::Compile& compile : state.compiles) {
+    if (compile.program == event.program && compile.rung == event.rung) {
+      compile.foreground = event.foreground;
+      return "waiting for " + program_name(event.program, event.rung);
+    }
+  }
   state.compiles.push_back({.program = std::string(event.program),
                             .rung = event.rung,
                             .foreground = event.foreground,

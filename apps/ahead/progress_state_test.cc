@@ -35,6 +35,17 @@ TEST(ProgressLines, SayWhatIsCompiledAndWhere) {
               AllOf(HasSubstr("decode@2048"), HasSubstr("background")));
 }
 
+TEST(ProgressLines, ABackgroundCompileThatIsWaitedForIsOneCompile) {
+  ProgressState state;
+  (void)apply(state, compile(Progress::Kind::kCompileBegin, 128, false), 1);
+  EXPECT_THAT(*apply(state, compile(Progress::Kind::kCompileBegin, 128, true), 3),
+              HasSubstr("waiting for decode@128"));
+  EXPECT_THAT(bar_line(state, 4, 80), HasSubstr("waiting for decode@128 3.0 s"));
+  EXPECT_THAT(bar_line(state, 4, 80), Not(HasSubstr("compiling")));
+  (void)apply(state, compile(Progress::Kind::kCompileEnd, 128, true), 5);
+  EXPECT_TRUE(state.compiles.empty());
+}
+
 TEST(ProgressLines, CountTokensEveryTenSecondsOnly) {
   ProgressState state;
   EXPECT_FALSE(apply(state, token(1, 64), 1).has_value());

@@ -44,11 +44,11 @@ Program::Program(graph::ProgramSpec spec, std::vector<std::shared_ptr<Artifact>>
     calls_.push_back(artifacts_.at(call.part)->create_request());
     Request* request = calls_.back().get();
     for (std::size_t port = 0; port < call.inputs.size(); ++port) {
-      const std::size_t value = call.inputs[port];
-      if (is_cache(spec_.values[value].role)) {
-        cache_uses_[value].push_back({request, port});
+      const graph::ValueUse& use = call.inputs[port];
+      if (is_cache(spec_.values[use.value].role)) {
+        cache_uses_[use.value].push_back({request, port});
       } else {
-        request->bind_input(port, view(value));
+        request->bind_input(port, view(use));
       }
     }
     for (std::size_t port = 0; port < call.outputs.size(); ++port) {
@@ -66,9 +66,19 @@ std::size_t Program::index_of(Role role, std::int64_t layer, std::int64_t row) c
   return static_cast<std::size_t>(found - spec_.values.begin());
 }
 
-TensorView Program::view(std::size_t value) const {
-  const graph::ValueSpec& spec = spec_.values[value];
-  return {spec.type, spec.shape, buffers_[value].get()};
+TensorView Program::view(const graph::ValueUse& use) const {
+  const graph::ValueSpec& spec = spec_.values[use.value];
+  TensorView tensor{spec.type, spec.shape, buffers_[use.value].get()};
+  if (use.row == graph::kWholeBatch) return tensor;
+  // The batch is the first dimension that is not one; a sequence has an equal share of it.
+  const auto batch = static_cast<std::size_t>(spec_.shape.batch);
+  const auto split = std::find_if(tensor.shape.begin(), tensor.shape.end(),
+                                  [](std::size_t dimension) { return dimension != 1; });
+  AHEAD_CHECK(split != tensor.shape.end() && *split % batch == 0, "a batch is outermost");
+  *split /= batch;
+  tensor.data =
+      static_cast<std::byte*>(tensor.data) + static_cast<std::size_t>(use.row) * tensor.bytes();
+  return tensor;
 }
 
 void Program::bind_cache(std::int64_t row, const std::vector<KeyValue>& layers) {
@@ -96,17 +106,17 @@ void Program::set_live_rows(std::int64_t row, std::int64_t live) {
 }
 
 std::span<std::int32_t> Program::tokens() const {
-  const TensorView tensor = view(index_of(Role::kTokens, 0, 0));
+  const TensorView tensor = view({index_of(Role::kTokens, 0, 0)});
   return {static_cast<std::int32_t*>(tensor.data), element_count(tensor.shape)};
 }
 
 std::span<std::int32_t> Program::positions() const {
-  const TensorView tensor = view(index_of(Role::kPositions, 0, 0));
+  const TensorView tensor = view({index_of(Role::kPositions, 0, 0)});
   return {static_cast<std::int32_t*>(tensor.data), element_count(tensor.shape)};
 }
 
 std::span<std::int32_t> Program::logit_rows() const {
-  const TensorView tensor = view(index_of(Role::kLogitRows, 0, 0));
+  const TensorView tensor = view({index_of(Role::kLogitRows, 0, 0)});
   return {static_cast<std::int32_t*>(tensor.data), element_count(tensor.shape)};
 }
 
@@ -115,7 +125,7 @@ void Program::run() {
 }
 
 std::span<const float> Program::logits(std::int64_t row) const {
-  const TensorView tensor = view(index_of(Role::kLogits, 0, 0));
+  const TensorView tensor = view({index_of(Role::kLogits, 0, 0)});
   const std::size_t vocabulary = tensor.shape.back();
   return {static_cast<const float*>(tensor.data) + static_cast<std::size_t>(row) * vocabulary,
           vocabulary};
@@ -123,7 +133,7 @@ std::span<const float> Program::logits(std::int64_t row) const {
 
 KeyValue Program::new_rows(std::int64_t layer, std::int64_t row) const {
   const auto of_row = [&](Role role) {
-    TensorView tensor = view(index_of(role, layer, 0));
+    TensorView tensor = view({index_of(role, layer, 0)});
     const std::size_t row_bytes = tensor.bytes() / tensor.shape.front();
     tensor.data = static_cast<std::byte*>(tensor.data) + static_cast<std::size_t>(row) * row_bytes;
     tensor.shape.erase(tensor.shape.begin());

@@ -59,7 +59,7 @@ class Program {
   };
 
   [[nodiscard]] std::size_t index_of(graph::Role role, std::int64_t layer, std::int64_t row) const;
-  [[nodiscard]] TensorView view(std::size_t value) const;
+  [[nodiscard]] TensorView view(const graph::ValueUse& use) const;
 
   graph::ProgramSpec spec_;
   std::vector<std::shared_ptr<Artifact>> artifacts_;

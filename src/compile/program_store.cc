@@ -55,7 +55,8 @@ struct ProgramStore::Shared {
     std::vector<std::shared_ptr<Artifact>> artifacts;
     for (std::size_t part = 0; part < spec.parts.size(); ++part) {
       const std::int64_t rung = spec.parts[part].depends_on_rung ? shape.rung : 0;
-      std::weak_ptr<Artifact>& known = parts[{part, shape.batch, shape.tokens, rung}];
+      const std::int64_t batch = spec.parts[part].depends_on_batch ? shape.batch : 1;
+      std::weak_ptr<Artifact>& known = parts[{part, batch, shape.tokens, rung}];
       std::shared_ptr<Artifact> artifact = known.lock();
       if (!artifact) {
         artifact = options.backend->compile(shape, part);
@@ -146,13 +147,18 @@ std::shared_ptr<Program> ProgramStore::install(const graph::ProgramShape& shape)
 }
 
 void ProgramStore::release(const graph::ProgramShape& shape) {
-  std::shared_ptr<Program> dropped;  // destroyed outside the lock
-  const std::lock_guard lock(shared_->mutex);
-  const auto found = shared_->entries.find(shape);
-  if (found == shared_->entries.end()) return;
-  AHEAD_CHECK(found->second.state != ProgramState::kCompiling, "only a settled program is released");
-  dropped = std::move(found->second.program);
-  shared_->entries.erase(found);
+  std::shared_ptr<Program> dropped;
+  {
+    const std::lock_guard lock(shared_->mutex);
+    const auto found = shared_->entries.find(shape);
+    if (found == shared_->entries.end()) return;
+    AHEAD_CHECK(found->second.state != ProgramState::kCompiling,
+                "only a settled program is released");
+    dropped = std::move(found->second.program);
+    shared_->entries.erase(found);
+  }
+  // Freeing a compiled model takes up to half a second: not on the decode thread.
+  if (dropped) executor_.post([program = std::move(dropped)]() mutable { program.reset(); });
 }
 
 std::vector<CompileLog> ProgramStore::log() const {

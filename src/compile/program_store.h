@@ -57,8 +57,8 @@ class ProgramStore {
   /// Error(kCompileFailed | kDevice) naming program and cause.
   [[nodiscard]] std::shared_ptr<Program> install(const graph::ProgramShape& shape);
 
-  /// Lets go of a settled program; nothing happens when it is absent. Whoever still holds it keeps
-  /// it alive.
+  /// Lets go of a settled program; nothing happens when it is absent. It is freed on the executor,
+  /// before any compile started later; whoever still holds it keeps it alive.
   void release(const graph::ProgramShape& shape);
 
   /// Compiles since the store was made, oldest first.

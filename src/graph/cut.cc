@@ -4,7 +4,7 @@
 namespace ahead::graph {
 namespace {
 
-std::vector<Piece> cut_whole(const model::Decoder& decoder) {
+Cut cut_whole(const model::Decoder& decoder) {
   Piece piece;
   piece.name = "whole";
   piece.graph = decoder.graph;
@@ -13,12 +13,13 @@ std::vector<Piece> cut_whole(const model::Decoder& decoder) {
   for (std::size_t layer = 0; layer < decoder.layers.size(); ++layer) {
     piece.layers.push_back(static_cast<std::int64_t>(layer));
   }
-  return {piece};
+  const Call call{.inputs = piece.inputs, .outputs = piece.outputs};
+  return {.pieces = {piece}, .calls = {call}};
 }
 
 }  // namespace
 
-std::vector<Piece> cut(const model::Decoder& decoder, Partition partition) {
+Cut cut(const model::Decoder& decoder, Partition partition) {
   switch (partition) {
     case Partition::kWhole: break;
   }

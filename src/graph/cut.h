@@ -1,7 +1,8 @@
-// Where a Decoder is cut: pieces of its canonical graph, still without concrete shapes.
-// May use: base, model, OpenVINO.
+// Where a Decoder is cut: pieces of its canonical graph, still without concrete shapes, and the
+// order in which they are called. May use: base, model, OpenVINO.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,27 +14,46 @@
 
 namespace ahead::graph {
 
-/// A port of a piece, or of what it becomes. (role, layer, row) names the value that flows there;
-/// an internal value has its number as layer.
+/// A port of a piece, or of what it becomes. (role, layer, row) names the value that flows there.
 struct Port {
   Role role = Role::kInternal;
-  std::int64_t layer = 0;
+  std::int64_t layer = 0;  ///< for an internal value its number
   std::int64_t row = 0;
+  /// For an internal value: its type, and its shape, in which an open dimension is batch * tokens.
+  ElementType type = ElementType::kF32;
+  ov::PartialShape shape = {};
 };
 
 /// A connected piece of the canonical graph, with the CachedAttentions inside it. `inputs` and
-/// `outputs` name the graph's own ports in order; caches, biases and new rows are added when the
-/// piece is specialised.
+/// `outputs` name the graph's own ports in order; caches, biases and, unless another piece makes
+/// them, new rows are added when the piece is specialised.
 struct Piece {
   std::string name;
   std::shared_ptr<const ov::Model> graph;
   std::vector<Port> inputs;
   std::vector<Port> outputs;
-  /// Layers of the CachedAttentions inside, in order.
+  /// Layers of the CachedAttentions inside, in order, counted from the call's layer.
   std::vector<std::int64_t> layers;
+  /// One sequence at a time: called once for every sequence of the batch.
+  bool per_row = false;
 };
 
-/// The pieces in the order they run. `whole` is the case of one piece.
-[[nodiscard]] std::vector<Piece> cut(const model::Decoder& decoder, Partition partition);
+/// One use of a piece. Its ports' values, in the order of the piece's; caches, biases and new rows
+/// are those of `layer` and on.
+struct Call {
+  std::size_t piece = 0;
+  std::int64_t layer = 0;
+  std::vector<Port> inputs;
+  std::vector<Port> outputs;
+};
+
+/// A decoder in pieces.
+struct Cut {
+  std::vector<Piece> pieces;
+  std::vector<Call> calls;  ///< in the order they run
+};
+
+/// `whole` is the case of one piece.
+[[nodiscard]] Cut cut(const model::Decoder& decoder, Partition partition);
 
 }  // namespace ahead::graph

@@ -7,38 +7,95 @@
 
 namespace ahead::graph {
 
+namespace {
+
+/// The shape one call of a piece sees.
+ProgramShape shape_for(const Piece& piece, ProgramShape shape) {
+  if (piece.per_row) shape.batch = 1;
+  return shape;
+}
+
+bool is_of_layer(Role role) {
+  return role == Role::kCacheK || role == Role::kCacheV || role == Role::kNewK ||
+         role == Role::kNewV;
+}
+
+/// Values numbered as they are met.
+class Values {
+ public:
+  Values(const ShapeContext& context, std::vector<ValueSpec>& values)
+      : context_(context), values_(values) {}
+
+  std::size_t operator()(const Port& port) {
+    const auto [found, added] =
+        numbers_.emplace(std::tuple(port.role, port.layer, port.row), values_.size());
+    if (added) values_.push_back(value_at(port, context_));
+    return found->second;
+  }
+
+ private:
+  const ShapeContext& context_;
+  std::vector<ValueSpec>& values_;
+  std::map<std::tuple<Role, std::int64_t, std::int64_t>, std::size_t> numbers_;
+};
+
+/// One call for sequence `row`, or for the whole batch when `row` is kWholeBatch.
+CallSpec call_spec(const Call& call, const PiecePorts& ports, std::int64_t row, Values& values) {
+  const auto use = [&](std::size_t index, const Port& formal, const std::vector<Port>& own) {
+    Port port = index < own.size() ? own[index] : formal;
+    if (index >= own.size()) {
+      if (is_of_layer(port.role)) port.layer += call.layer;
+      if (row != kWholeBatch) port.row = row;
+      return ValueUse{values(port)};
+    }
+    return ValueUse{values(port), row};
+  };
+  CallSpec spec{.part = call.piece};
+  for (std::size_t i = 0; i < ports.inputs.size(); ++i) {
+    spec.inputs.push_back(use(i, ports.inputs[i], call.inputs));
+  }
+  for (std::size_t i = 0; i < ports.outputs.size(); ++i) {
+    spec.outputs.push_back(use(i, ports.outputs[i], call.outputs));
+  }
+  return spec;
+}
+
+}  // namespace
+
 PartitionedDecoder::PartitionedDecoder(std::shared_ptr<const model::Decoder> decoder,
                                        Options options)
     : decoder_(std::move(decoder)),
       cache_(options.cache),
-      pieces_(cut(*decoder_, options.partition)) {}
+      cut_(cut(*decoder_, options.partition)) {}
 
 ProgramSpec PartitionedDecoder::spec(const ProgramShape& shape) const {
   const ShapeContext context{*decoder_, cache_, shape};
   ProgramSpec spec;
   spec.shape = shape;
-  std::map<std::tuple<Role, std::int64_t, std::int64_t>, std::size_t> numbers;
-  const auto number = [&](const Port& port) {
-    const auto [found, added] =
-        numbers.emplace(std::tuple(port.role, port.layer, port.row), spec.values.size());
-    if (added) spec.values.push_back(value_at(port, context));
-    return found->second;
-  };
-  for (const Piece& piece : pieces_) {
-    const PiecePorts ports = ports_of(piece, shape);
-    CallSpec call;
-    call.part = spec.parts.size();
-    for (const Port& port : ports.inputs) call.inputs.push_back(number(port));
-    for (const Port& port : ports.outputs) call.outputs.push_back(number(port));
-    spec.parts.push_back({.name = piece.name, .depends_on_rung = !piece.layers.empty()});
-    spec.calls.push_back(std::move(call));
+  Values values(context, spec.values);
+  for (const Piece& piece : cut_.pieces) {
+    spec.parts.push_back({.name = piece.name,
+                          .depends_on_rung = !piece.layers.empty(),
+                          .depends_on_batch = !piece.per_row});
+  }
+  for (const Call& call : cut_.calls) {
+    const Piece& piece = cut_.pieces[call.piece];
+    const PiecePorts ports = ports_of(piece, shape_for(piece, shape));
+    if (!piece.per_row || shape.batch == 1) {
+      spec.calls.push_back(call_spec(call, ports, kWholeBatch, values));
+      continue;
+    }
+    for (std::int64_t row = 0; row < shape.batch; ++row) {
+      spec.calls.push_back(call_spec(call, ports, row, values));
+    }
   }
   return spec;
 }
 
 std::shared_ptr<ov::Model> PartitionedDecoder::build(const ProgramShape& shape,
                                                      std::size_t part) const {
-  return specialise(pieces_.at(part), {*decoder_, cache_, shape});
+  const Piece& piece = cut_.pieces.at(part);
+  return specialise(piece, {*decoder_, cache_, shape_for(piece, shape)});
 }
 
 }  // namespace ahead::graph

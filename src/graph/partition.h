@@ -34,7 +34,7 @@ class PartitionedDecoder {
  private:
   std::shared_ptr<const model::Decoder> decoder_;
   CacheFormat cache_;
-  std::vector<Piece> pieces_;
+  Cut cut_;
 };
 
 }  // namespace ahead::graph

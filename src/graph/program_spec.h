@@ -55,17 +55,31 @@ struct ValueSpec {
   Shape shape;
 };
 
+/// Instead of a sequence's number: all of them.
+inline constexpr std::int64_t kWholeBatch = -1;
+
 /// One part: compiled on its own, used by one call or more.
 struct PartSpec {
   std::string name;
   bool depends_on_rung = true;
+  bool depends_on_batch = true;
 };
 
-/// One invocation of a part: values by index, in the order of the part's ports.
+/// A value at a port: whole, or one sequence's share of a value whose batch is outermost. An index
+/// alone is the whole value.
+struct ValueUse {
+  std::size_t value = 0;
+  std::int64_t row = kWholeBatch;
+
+  constexpr ValueUse(std::size_t index) : value(index) {}  // NOLINT(google-explicit-constructor)
+  constexpr ValueUse(std::size_t index, std::int64_t sequence) : value(index), row(sequence) {}
+};
+
+/// One invocation of a part: values in the order of the part's ports.
 struct CallSpec {
   std::size_t part = 0;
-  std::vector<std::size_t> inputs;
-  std::vector<std::size_t> outputs;
+  std::vector<ValueUse> inputs;
+  std::vector<ValueUse> outputs;
 };
 
 /// A program: run the calls in order and a step is done.

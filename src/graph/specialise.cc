@@ -1,14 +1,15 @@
 // Concrete shapes, ports and attentions in place of a piece's open ones. May use: base, model, OpenVINO.
 #include "graph/specialise.h"
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
 
-#include "base/check.h"
 #include "graph/block_attention.h"
 #include "graph/element_type.h"
 #include "model/cached_attention.h"
+#include "model/fold.h"
 #include "openvino/op/concat.hpp"
 #include "openvino/op/constant.hpp"
 #include "openvino/op/convert.hpp"
@@ -16,8 +17,6 @@
 #include "openvino/op/reshape.hpp"
 #include "openvino/op/result.hpp"
 #include "openvino/op/slice.hpp"
-#include "openvino/pass/constant_folding.hpp"
-#include "openvino/pass/manager.hpp"
 
 namespace ahead::graph {
 namespace {
@@ -70,6 +69,16 @@ std::shared_ptr<ov::op::v0::Result> result(const NodeOutput& value, const Port& 
   return made;
 }
 
+NodeOutput convert(const NodeOutput& value, const ov::element::Type& type) {
+  if (value.get_element_type() == type) return value;
+  return std::make_shared<ov::op::v0::Convert>(value, type);
+}
+
+NodeOutput reshape(const NodeOutput& value, const std::vector<std::int64_t>& shape) {
+  return std::make_shared<ov::op::v1::Reshape>(
+      value, Constant::create(ov::element::i64, {shape.size()}, shape), false);
+}
+
 /// Row `row` of the batch in [1, batch * tokens, heads, dim].
 NodeOutput tokens_of_row(const NodeOutput& value, const ProgramShape& shape, std::int64_t row) {
   if (shape.batch == 1) return value;
@@ -94,10 +103,6 @@ NewRowResults replace(const std::shared_ptr<CachedAttention>& attention, Inputs&
   const ov::element::Type stored = to_openvino(context.cache.type);
 
   // A token sees its own row as later tokens will: rounded to the cache's type.
-  const auto convert = [](const NodeOutput& value, const ov::element::Type& type) -> NodeOutput {
-    if (value.get_element_type() == type) return value;
-    return std::make_shared<ov::op::v0::Convert>(value, type);
-  };
   const NodeOutput stored_k = convert(attention->input_value(1), stored);
   const NodeOutput stored_v = convert(attention->input_value(2), stored);
   const NodeOutput seen_k = convert(stored_k, ov::element::f32);
@@ -121,27 +126,31 @@ NewRowResults replace(const std::shared_ptr<CachedAttention>& attention, Inputs&
       rows.size() == 1 ? rows.front() : NodeOutput(std::make_shared<ov::op::v0::Concat>(rows, 1));
   attention->output(0).replace(joined);
 
-  const auto by_row = [&](const NodeOutput& value) -> NodeOutput {
-    return std::make_shared<ov::op::v1::Reshape>(
-        value,
-        Constant::create(ov::element::i64, {4},
-                         std::vector<std::int64_t>{shape.batch, shape.tokens, heads.kv_heads,
-                                                   heads.head_dim}),
-        false);
-  };
-  return {by_row(stored_k), by_row(stored_v)};
+  return {stored_k, stored_v};
 }
 
-/// Folds shapes, but not compressed weights: unfolded they would be copied to f32.
-void fold_constants(const std::shared_ptr<ov::Model>& model) {
-  for (const auto& node : model->get_ops()) {
-    if (!ov::is_type<ov::op::v0::Convert>(node)) continue;
-    const auto weights = ov::as_type_ptr<Constant>(node->get_input_node_shared_ptr(0));
-    if (weights && ov::shape_size(weights->get_shape()) > 1) ov::pass::disable_constant_folding(node);
-  }
-  ov::pass::Manager passes;
-  passes.register_pass<ov::pass::ConstantFolding>();
-  passes.run_passes(model);
+/// What a piece's own parameter becomes: new rows arrive as they are stored.
+NodeOutput entering(const Port& port, Inputs& inputs, const ShapeContext& context) {
+  const NodeOutput value = inputs(port);
+  if (port.role != Role::kNewK && port.role != Role::kNewV) return value;
+  const ov::Shape& rows = value.get_shape();
+  return reshape(convert(value, ov::element::f32), {1, context.shape.batch * context.shape.tokens,
+                                                    static_cast<std::int64_t>(rows[2]),
+                                                    static_cast<std::int64_t>(rows[3])});
+}
+
+/// What becomes of a piece's own result: new rows leave as they are stored, a sequence at a time.
+NodeOutput leaving(const NodeOutput& value, const Port& port, const ShapeContext& context) {
+  if (port.role != Role::kNewK && port.role != Role::kNewV) return value;
+  const ValueSpec wanted = value_at(port, context);
+  return reshape(convert(value, to_openvino(wanted.type)),
+                 {wanted.shape.begin(), wanted.shape.end()});
+}
+
+/// Whether another piece makes the new rows of the attentions inside.
+bool takes_new_rows(const Piece& piece) {
+  return std::any_of(piece.inputs.begin(), piece.inputs.end(),
+                     [](const Port& port) { return port.role == Role::kNewK; });
 }
 
 }  // namespace
@@ -157,6 +166,7 @@ PiecePorts ports_of(const Piece& piece, const ProgramShape& shape) {
       ports.inputs.push_back({Role::kCacheK, layer, row});
       ports.inputs.push_back({Role::kCacheV, layer, row});
     }
+    if (takes_new_rows(piece)) continue;
     ports.outputs.push_back({Role::kNewK, layer});
     ports.outputs.push_back({Role::kNewV, layer});
   }
@@ -200,7 +210,12 @@ ValueSpec value_at(const Port& port, const ShapeContext& context) {
       value.shape = {dim(shape.batch), dim(context.decoder.vocabulary)};
       break;
     case Role::kInternal:
-      AHEAD_CHECK(false, "an internal value has no shape of its own");
+      value.type = port.type;
+      for (const ov::Dimension& dimension : port.shape) {
+        value.shape.push_back(dim(dimension.is_static() ? dimension.get_length()
+                                                        : shape.batch * shape.tokens));
+      }
+      break;
   }
   return value;
 }
@@ -209,7 +224,7 @@ std::shared_ptr<ov::Model> specialise(const Piece& piece, const ShapeContext& co
   const std::shared_ptr<ov::Model> graph = piece.graph->clone();
   Inputs inputs(context);
   for (std::size_t i = 0; i < piece.inputs.size(); ++i) {
-    graph->get_parameters().at(i)->output(0).replace(inputs(piece.inputs[i]));
+    graph->get_parameters().at(i)->output(0).replace(entering(piece.inputs[i], inputs, context));
   }
   for (const auto& node : graph->get_ordered_ops()) node->revalidate_and_infer_types();
 
@@ -225,15 +240,20 @@ std::shared_ptr<ov::Model> specialise(const Piece& piece, const ShapeContext& co
   for (const Port& port : ports.inputs) parameters.push_back(inputs.at(port));
   ov::ResultVector results;
   for (std::size_t i = 0; i < piece.outputs.size(); ++i) {
-    results.push_back(result(graph->get_results().at(i)->input_value(0), piece.outputs[i]));
+    results.push_back(
+        result(leaving(graph->get_results().at(i)->input_value(0), piece.outputs[i], context),
+               piece.outputs[i]));
   }
   for (const std::int64_t layer : piece.layers) {
-    results.push_back(result(new_rows.at(layer).k, {Role::kNewK, layer}));
-    results.push_back(result(new_rows.at(layer).v, {Role::kNewV, layer}));
+    if (takes_new_rows(piece)) break;
+    const Port k{Role::kNewK, layer};
+    const Port v{Role::kNewV, layer};
+    results.push_back(result(leaving(new_rows.at(layer).k, k, context), k));
+    results.push_back(result(leaving(new_rows.at(layer).v, v, context), v));
   }
   const auto specialised = std::make_shared<ov::Model>(
       results, parameters, piece.name + "." + to_string(context.shape));
-  fold_constants(specialised);
+  model::fold_constants(specialised);
   specialised->validate_nodes_and_infer_types();
   return specialised;
 }

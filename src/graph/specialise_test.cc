@@ -73,10 +73,10 @@ TEST(Specialise, PortsOfTheGraphAreTheValuesOfTheSpecification) {
     ASSERT_EQ(graph->inputs().size(), call.inputs.size());
     ASSERT_EQ(graph->outputs().size(), call.outputs.size());
     for (std::size_t i = 0; i < call.inputs.size(); ++i) {
-      EXPECT_EQ(graph->input(i).get_shape(), ov::Shape(spec.values[call.inputs[i]].shape)) << i;
+      EXPECT_EQ(graph->input(i).get_shape(), ov::Shape(spec.values[call.inputs[i].value].shape)) << i;
     }
     for (std::size_t i = 0; i < call.outputs.size(); ++i) {
-      EXPECT_EQ(graph->output(i).get_shape(), ov::Shape(spec.values[call.outputs[i]].shape)) << i;
+      EXPECT_EQ(graph->output(i).get_shape(), ov::Shape(spec.values[call.outputs[i].value].shape)) << i;
     }
     EXPECT_FALSE(graph->is_dynamic());
   }

@@ -7,6 +7,7 @@
 
 #include "ahead/error.h"
 #include "model/attention_site.h"
+#include "model/fold.h"
 #include "openvino/core/graph_util.hpp"
 #include "openvino/op/constant.hpp"
 #include "openvino/op/convert.hpp"
@@ -195,9 +196,11 @@ Decoder canonicalise(const std::shared_ptr<ov::Model>& graph, const SourceFacts&
       refuse(facts, "its logits depend on an input '" + name + "' that Ahead does not know");
     }
   }
-  decoder.graph = std::make_shared<ov::Model>(ov::ResultVector{canonical_result},
-                                              ov::ParameterVector{tokens, positions, logit_rows},
-                                              facts.architecture);
+  const auto canonical = std::make_shared<ov::Model>(
+      ov::ResultVector{canonical_result}, ov::ParameterVector{tokens, positions, logit_rows},
+      facts.architecture);
+  settle_shapes(canonical);
+  decoder.graph = canonical;
   return decoder;
 }
 

@@ -47,6 +47,22 @@ TEST(SessionProgressTest, AnEagerLadderIsWaitedForOneByOne) {
                                       "wait decode@32", "ready decode@32 10"}));
 }
 
+TEST(SessionProgressTest, ACompileThatEndsBesideThePromptIsToldBetweenChunks) {
+  World world({.axes = {.ladder = {64, 128}}});
+  world.script->prefill_cost = milliseconds(10);
+  std::vector<std::int64_t> read;  // of the prompt, when a compile was ready
+  std::int64_t tokens = 0;
+  static_cast<void>(world.run(
+      {.prompt = prompt_of(60), .max_new_tokens = 2, .on_progress = [&](const Progress& progress) {
+         if (progress.kind == Progress::Kind::kPrefill) {
+           tokens = progress.tokens;
+         } else if (progress.kind == Progress::Kind::kCompileEnd) {
+           read.push_back(tokens);
+         }
+       }}));
+  EXPECT_EQ(read, (std::vector<std::int64_t>{0, 16})) << "prefill@64, decode@64";
+}
+
 TEST(SessionProgressTest, TokensPromptAndBoundariesAreCounted) {
   World world({.axes = {.ladder = {16, 32, 64}}});
   world.compile_costs[decode_at(64)] = milliseconds(15);

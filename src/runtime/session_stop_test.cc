@@ -103,12 +103,12 @@ TEST(StopTest, InThePromptEndsAfterTheChunk) {
     World world(with(schedule));
     std::stop_source source;
     world.on_step = [&] {
-      if (world.script->steps == 2) source.request_stop();
+      if (world.script->steps == 3) source.request_stop();  // 48 of 64 rows
     };
     const Outcome outcome = world.run({.prompt = prompt_of(100), .stop = source.get_token()});
     EXPECT_EQ(outcome.result.finish_reason, FinishReason::kCancelled);
     EXPECT_TRUE(outcome.tokens.empty());
-    EXPECT_EQ(world.script->steps, 2U);
+    EXPECT_EQ(world.script->steps, 3U);
     expect_usable(world);
   }
 }
