@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ahead/error.h"
+#include "ahead/verify.h"
 
 namespace ahead::cli {
 
@@ -29,6 +30,10 @@ enum ExitCode : int {
       return kExitFailed;
   }
   return kExitFailed;
+}
+
+[[nodiscard]] inline ExitCode exit_code(const VerifyReport& report) {
+  return report.passed ? kExitOk : kExitMismatch;
 }
 
 }  // namespace ahead::cli

@@ -19,15 +19,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kLargestFile = std::size_t{256} << 20U;
+// Millions of tokens, more than any context; read and tokenised in seconds.
+constexpr std::size_t kLargestFile = std::size_t{64} << 20U;
 
 [[noreturn]] void refuse(const std::string& what) {
   throw Error(ErrorKind::kInvalidArgument, what);
 }
 
 std::string read_file(const std::string& option, const std::string& path) {
-  const auto refuse_file = [&](const std::string& why) {
-    refuse(option + " " + in_quotes(path) + ": " + why + "; give a file that can be read");
+  const auto refuse_file = [&](const std::string& why,
+                               const char* what_to_do = "give a file that can be read") {
+    refuse(option + " " + in_quotes(path) + ": " + why + "; " + what_to_do);
   };
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) {
@@ -44,7 +46,7 @@ std::string read_file(const std::string& option, const std::string& path) {
          file.gcount() > 0) {
     text.append(buffer.data(), static_cast<std::size_t>(file.gcount()));
     if (text.size() > kLargestFile) {
-      refuse_file("it is larger than " + bytes(kLargestFile));
+      refuse_file("it is larger than " + bytes(kLargestFile), "give a part of it");
     }
   }
   if (file.bad()) {
@@ -63,27 +65,71 @@ bool holds_ids(const std::string& path) {
          "; token ids are a JSON array of whole numbers, or whole numbers between blanks");
 }
 
-std::vector<std::int32_t> ids_of_json(const std::string& path, const std::string& text) {
-  const auto json = nlohmann::json::parse(text, nullptr, false);
-  if (!json.is_array()) {
-    refuse_ids(path, "not a JSON array");
+// Takes a flat array of ids, and ends the parse at whatever else comes: a file may be nested too
+// deep, or too often, for a tree of it.
+class IdReader : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  [[nodiscard]] std::vector<std::int32_t>& ids() { return ids_; }
+  /// Empty while all is well.
+  [[nodiscard]] const std::string& wrong() const { return wrong_; }
+
+  bool null() override { return item("null"); }
+  bool boolean(bool value) override { return item(value ? "true" : "false"); }
+  bool number_integer(number_integer_t value) override {
+    return item(in_quotes(std::to_string(value)));  // A negative one.
   }
-  std::vector<std::int32_t> ids;
-  ids.reserve(json.size());
-  for (const auto& item : json) {
-    // A number beyond int64 is unsigned, or a float.
-    const bool fits = item.is_number_integer() &&
-                      (!item.is_number_unsigned() ||
-                       item.get<std::uint64_t>() <= std::numeric_limits<std::int32_t>::max()) &&
-                      item.get<std::int64_t>() >= 0;
-    if (!fits) {
-      refuse_ids(path,
-                 "item " + std::to_string(ids.size()) + " is " +
-                     in_quotes(item.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace)));
+  bool number_unsigned(number_unsigned_t value) override {
+    if (!in_array_ || value > std::numeric_limits<std::int32_t>::max()) {
+      return item(in_quotes(std::to_string(value)));
     }
-    ids.push_back(item.get<std::int32_t>());
+    ids_.push_back(static_cast<std::int32_t>(value));
+    return true;
   }
-  return ids;
+  bool number_float(number_float_t /*value*/, const string_t& text) override {
+    return item(in_quotes(text));
+  }
+  bool string(string_t& value) override { return item("the string " + in_quotes(value)); }
+  bool binary(binary_t& /*value*/) override { return no_array(); }
+  bool start_object(std::size_t /*size*/) override { return item("an object"); }
+  bool key(string_t& /*name*/) override { return no_array(); }
+  bool end_object() override { return no_array(); }
+  bool start_array(std::size_t /*size*/) override {
+    if (in_array_) {
+      return item("an array");
+    }
+    in_array_ = true;
+    return true;
+  }
+  bool end_array() override { return true; }
+  bool parse_error(std::size_t /*at*/, const std::string& /*token*/,
+                   const nlohmann::detail::exception& /*error*/) override {
+    return no_array();
+  }
+
+ private:
+  bool item(const std::string& what) {
+    if (!in_array_) {
+      return no_array();
+    }
+    wrong_ = "item " + std::to_string(ids_.size()) + " is " + what;
+    return false;
+  }
+  bool no_array() {
+    wrong_ = "not a JSON array";
+    return false;
+  }
+
+  bool in_array_ = false;
+  std::vector<std::int32_t> ids_;
+  std::string wrong_;
+};
+
+std::vector<std::int32_t> ids_of_json(const std::string& path, const std::string& text) {
+  IdReader reader;
+  if (!nlohmann::json::sax_parse(text, &reader)) {
+    refuse_ids(path, reader.wrong());
+  }
+  return std::move(reader.ids());
 }
 
 std::vector<std::int32_t> ids_of_words(const std::string& path, std::string_view text) {

@@ -110,6 +110,30 @@ TEST_F(Prompts, IdsThatAreNoneAreNamed) {
   EXPECT_THAT(ids("m.ids", "5 256"), AllOf(HasSubstr("256"), HasSubstr("vocabulary")));
 }
 
+TEST_F(Prompts, IdsNestedDeepAreRefusedAndDoNotOverflowTheStack) {
+  const auto ids = [&](const std::string& name, const std::string& text) {
+    return refusal({.forced_file = file(name, text), .first_of_forced = 1});
+  };
+  std::string objects;
+  for (int i = 0; i < 1'000'000; ++i) {
+    objects += "{\"a\":";
+  }
+  const std::string arrays(4'000'000, '[');
+  EXPECT_THAT(ids("a.json", arrays + std::string(arrays.size(), ']')),
+              HasSubstr("item 0 is an array"));
+  EXPECT_THAT(ids("b.json", arrays), HasSubstr("item 0 is an array"));
+  EXPECT_THAT(ids("c.json", "[5, " + objects), HasSubstr("item 1 is an object"));
+  EXPECT_THAT(ids("d.json", objects), HasSubstr("not a JSON array"));
+  EXPECT_THAT(ids("e.json", "[5, null, 6]"), HasSubstr("item 1 is null"));
+  EXPECT_THAT(ids("f.json", "[5, \"6\"]"), HasSubstr("item 1 is the string '6'"));
+}
+
+TEST_F(Prompts, AFileThatIsTooLargeIsRefusedBeforeItFillsTheMemory) {
+  const std::string path = file("large.txt", "");
+  fs::resize_file(path, (std::uintmax_t{64} << 20U) + 1);
+  EXPECT_THAT(refusal({.file = path}), AllOf(HasSubstr("large.txt"), HasSubstr("64.0 MiB")));
+}
+
 TEST_F(Prompts, ThereIsExactlyOnePrompt) {
   const std::string forced = file("f.txt", "abc");
   EXPECT_THAT(refusal({}), HasSubstr("no prompt"));

@@ -13,6 +13,7 @@
 #include "ahead/verify.h"
 #include "exit_code.h"
 #include "interrupt.h"
+#include "interruptible.h"
 #include "output.h"
 #include "progress.h"
 #include "prompt.h"
@@ -46,7 +47,7 @@ class Run {
   ExitCode go();
 
  private:
-  void open_model();
+  [[nodiscard]] bool open_model();
   void generate(Outcome& outcome);
   void verify(Outcome& outcome);
   void write_files(Outcome& outcome);
@@ -68,7 +69,16 @@ class Run {
 };
 
 ExitCode Run::go() {
-  open_model();
+  for (const std::string& note : request_.notes) {
+    display_.notice(note);
+  }
+  if (!open_model()) {
+    display_.finish();
+    if (!request_.quiet) {
+      report_note("interrupted while the model was read");
+    }
+    return kExitInterrupted;
+  }
   Outcome outcome;
   generate(outcome);
   display_.around_text("\n", [this] { text_.end_line(); });
@@ -81,21 +91,35 @@ ExitCode Run::go() {
   return outcome.exit;
 }
 
-void Run::open_model() {
+// False when it was interrupted.
+bool Run::open_model() {
   display_.phase("reading " + request_.model);
-  model_ = std::make_unique<Model>(request_.model);
+  auto model = unless_stopped(interrupt_.token(),
+                              [path = request_.model] { return std::make_unique<Model>(path); });
+  if (!model) {
+    return false;
+  }
+  model_ = std::move(*model);
   const ModelFacts& facts = model_->facts();
   const ChosenLadder ladder = choose_ladder(request_.ladder, facts.trained_context);
   if (!ladder.note.empty()) {
     display_.notice(ladder.note);
   }
-  tokens_ = tokens_of(request_.prompt, material_, facts.vocabulary,
-                      [this](std::string_view text) { return model_->encode(text); });
+  auto tokens = unless_stopped(
+      interrupt_.token(), [source = request_.prompt, material = material_, model = *model_] {
+        return tokens_of(source, material, model.facts().vocabulary,
+                         [&](std::string_view text) { return model.encode(text); });
+      });
+  if (!tokens) {
+    return false;
+  }
+  tokens_ = std::move(*tokens);
   config_ = request_.pipeline;
   ChosenAxes chosen = choose_axes(request_, ladder.rungs);
   config_.axes = std::move(chosen.axes);
   config_.design = std::move(chosen.design);
   pipeline_ = std::make_unique<LLMPipeline>(*model_, request_.device, config_);
+  return true;
 }
 
 GenerationConfig Run::generation() {
@@ -155,7 +179,17 @@ void Run::generate(Outcome& outcome) {
 }
 
 void Run::verify(Outcome& outcome) {
-  pipeline_.reset();  // Its programs and its cache make room for the control's.
+  // Its programs make room for the control's. A compile that is under way has to end first.
+  display_.phase("making room for the control of --verify");
+  const auto made_room =
+      unless_stopped(interrupt_.token(), [old = std::move(pipeline_)]() mutable {
+        old.reset();
+        return true;
+      });
+  if (!made_room) {
+    outcome.exit = kExitInterrupted;
+    return;
+  }
   const ControlRunner control = [this](const Axes& axes, const GenerationConfig& asked) {
     display_.phase("verifying against an eager control at rung " +
                    std::to_string(axes.ladder.back()));
@@ -179,8 +213,8 @@ void Run::verify(Outcome& outcome) {
       outcome.fail(kExitFailed, error.what());
     }
   }
-  if (outcome.report && !outcome.report->passed) {
-    outcome.fail(kExitMismatch, verify_failure(*outcome.report));
+  if (outcome.report && exit_code(*outcome.report) != kExitOk) {
+    outcome.fail(exit_code(*outcome.report), verify_failure(*outcome.report));
   }
 }
 
@@ -195,8 +229,12 @@ void Run::write_files(Outcome& outcome) {
     }
   };
   write(request_.json, [&] {
-    if (outcome.exit != kExitInterrupted) {  // Hashing gigabytes is not what a Ctrl-C waits for.
-      outcome.result.model_sha256 = model_->sha256();
+    // Hashing gigabytes is not what a Ctrl-C waits for.
+    auto hash = unless_stopped(interrupt_.token(), [model = *model_] { return model.sha256(); });
+    if (hash) {
+      outcome.result.model_sha256 = std::move(*hash);
+    } else if (outcome.exit == kExitOk) {
+      outcome.exit = kExitInterrupted;
     }
     return outcome.report ? to_json(outcome.result, *outcome.report) : to_json(outcome.result);
   });
@@ -235,7 +273,7 @@ void run_and_exit(const RunRequest& request) {
   Run run(request);
   const ExitCode exit = run.go();
   // Not by way of the destructors: the pipeline's waits for the background compile that may be
-  // running, which nobody needs any more.
+  // running, which nobody needs any more, and what unless_stopped() left behind is still at work.
   std::fflush(nullptr);
   std::_Exit(exit);
 }

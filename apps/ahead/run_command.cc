@@ -3,6 +3,7 @@
 #include "run_command.h"
 
 #include <memory>
+#include <span>
 #include <string>
 
 #include "designs_command.h"
@@ -22,6 +23,16 @@ constexpr const char* kExamples = R"(Examples:
 Text goes to standard output as it is made, everything else to standard error.
 Exit codes: 0 done, 1 failed while running, 2 wrong option or input, 3 --verify found a
 difference, 130 interrupted.)";
+
+// "eager|one-ahead|on-demand": what an axis may be.
+template <typename Value>
+std::string names(std::span<const Value> values) {
+  std::string out;
+  for (const Value value : values) {
+    out += (out.empty() ? "" : "|") + std::string(to_string(value));
+  }
+  return out;
+}
 
 // Options that stand together in the help.
 class Group {
@@ -72,11 +83,13 @@ void add_axes(CLI::App& command, RunFlags& flags) {
   group.option(flags.ladder, {"--ladder", "LIST",
                               "Rungs in tokens (default 1024,2048,4096,8192, cut to the model)"});
   group.option(flags.schedule,
-               {"--schedule", "NAME", "eager|one-ahead|on-demand, over the preset's"});
-  group.option(flags.kv, {"--kv", "NAME", "shared-max|copy-grow, over the preset's"});
-  group.option(flags.partition, {"--partition", "NAME", "whole"});
-  group.option(flags.kv_type,
-               {"--kv-type", "NAME", "f32|f16: what the cache stores (default f32)"});
+               {"--schedule", "NAME", names(schedules()) + ", over the preset's"});
+  group.option(flags.kv, {"--kv", "NAME", names(kv_policies()) + ", over the preset's"});
+  group.option(flags.partition,
+               {"--partition", "NAME", names(partitions()) + ", over the preset's"});
+  group.option(flags.kv_type, {"--kv-type", "NAME",
+                               names(kv_types()) + ": what the cache stores (default " +
+                                   std::string(to_string(PipelineConfig{}.kv_type)) + ")"});
   group.option(flags.chunk, {"--chunk", "N", "Prompt tokens read at once (default 128)"});
 }
 

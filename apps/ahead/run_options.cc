@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 #include <string_view>
 #include <system_error>
@@ -60,7 +61,9 @@ std::vector<int> cores(std::string_view option, std::string_view text) {
     if (!core || *core < 0) {
       refuse(option, text, "core numbers like 0,1");
     }
-    out.push_back(*core);
+    if (std::find(out.begin(), out.end(), *core) == out.end()) {  // Each is one thread.
+      out.push_back(*core);
+    }
     begin = comma + 1;
   }
   return out;
@@ -149,6 +152,41 @@ PipelineConfig read_pipeline(const RunFlags& flags) {
   return config;
 }
 
+// Options of sampling that were given and change nothing, with the reason.
+std::vector<std::string> notes_on_sampling(const RunFlags& flags, bool do_sample) {
+  struct Option {
+    const char* name;
+    bool given;
+  };
+  const auto note = [](std::initializer_list<Option> options, const char* why) {
+    std::string names;
+    for (const Option& option : options) {
+      if (option.given) {
+        names += (names.empty() ? "" : ", ") + std::string(option.name);
+      }
+    }
+    return names.empty() ? std::vector<std::string>{}
+                         : std::vector{names + " without effect: " + why};
+  };
+  const Option top_k{"--top-k", flags.top_k.has_value()};
+  const Option top_p{"--top-p", flags.top_p.has_value()};
+  const Option seed{"--seed", flags.seed.has_value()};
+  if (flags.force) {
+    return note({{"--temperature", flags.temperature.has_value()},
+                 top_k,
+                 top_p,
+                 {"--repetition-penalty", flags.repetition_penalty.has_value()},
+                 seed},
+                "--force says which token comes next");
+  }
+  if (!do_sample) {
+    return note({top_k, top_p, seed},
+                flags.temperature ? "--temperature 0 takes the likeliest token"
+                                  : "nothing is sampled; --temperature, --top-k or --top-p does");
+  }
+  return {};
+}
+
 }  // namespace
 
 RunRequest read_flags(const RunFlags& flags) {
@@ -170,6 +208,7 @@ RunRequest read_flags(const RunFlags& flags) {
   }
   request.pipeline = read_pipeline(flags);
   request.generation = read_generation(flags);
+  request.notes = notes_on_sampling(flags, request.generation.do_sample);
 
   request.prompt = {.text = flags.prompt, .file = flags.prompt_file, .forced_file = flags.force};
   if (flags.prompt_tokens) {

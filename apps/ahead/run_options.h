@@ -69,6 +69,9 @@ struct RunRequest {
   bool quiet = false;
   std::optional<std::string> json;
   std::optional<std::string> trace;
+
+  /// Worth telling before the run: options that have no effect in it.
+  std::vector<std::string> notes;
 };
 
 /// Throws Error(kInvalidArgument) naming the option, its value and what it takes.

@@ -90,6 +90,38 @@ TEST(RunOptions, AnySamplingOptionTurnsSamplingOnAndTemperatureZeroOff) {
   EXPECT_GT(greedy.generation.temperature, 0);
 }
 
+TEST(RunOptions, ACoreNamedTwiceIsOneThread) {
+  EXPECT_THAT(request([](RunFlags& f) { f.device_cores = "1,0,1,1"; }).pipeline.device_cores,
+              ElementsAre(1, 0));
+}
+
+TEST(RunOptions, ASeedThatSeedsNothingIsNoted) {
+  EXPECT_THAT(request([](RunFlags& f) { f.seed = "7"; }).notes, ElementsAre(HasSubstr("--seed")));
+  EXPECT_THAT(request([](RunFlags& f) {
+                f.seed = "7";
+                f.top_k = "40";
+                f.temperature = "0";
+              }).notes,
+              ElementsAre(AllOf(HasSubstr("--top-k, --seed"), HasSubstr("--temperature 0"))));
+  EXPECT_THAT(request([](RunFlags& f) {
+                f.seed = "7";
+                f.temperature = "0.8";
+              }).notes,
+              IsEmpty());
+  EXPECT_THAT(request([](RunFlags& f) { f.repetition_penalty = "1.1"; }).notes, IsEmpty());
+}
+
+TEST(RunOptions, SamplingOfForcedTokensIsNoted) {
+  EXPECT_THAT(request([](RunFlags& f) {
+                f.force = "f.txt";
+                f.temperature = "0.8";
+                f.repetition_penalty = "1.1";
+              }).notes,
+              ElementsAre(AllOf(HasSubstr("--temperature, --repetition-penalty"),
+                                HasSubstr("--force"), Not(HasSubstr("\n")))));
+  EXPECT_THAT(request([](RunFlags& f) { f.force = "f.txt"; }).notes, IsEmpty());
+}
+
 struct BadFlag {
   std::string name;
   std::function<void(RunFlags&)> change;

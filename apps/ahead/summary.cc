@@ -126,10 +126,10 @@ std::string verify_table(const VerifyReport& report) {
 
 std::string verify_failure(const VerifyReport& report) {
   const auto bad = std::find_if(report.boundaries.begin(), report.boundaries.end(),
-                                [](const BoundaryVerdict& verdict) {
-                                  return verdict.top1_equal != verdict.expected ||
-                                         !(verdict.min_cosine >= VerifyReport::kMinCosine);
-                                });
+                                [](const BoundaryVerdict& verdict) { return !verdict.passed; });
+  if (bad != report.boundaries.end() && bad->expected == 0) {
+    return "--verify proves nothing: " + report.note;
+  }
   std::string out = "the run differs from its eager control";
   if (bad != report.boundaries.end()) {
     out += " at the boundary " + arrow(bad->from, bad->to) + ": top-1 equal at " +

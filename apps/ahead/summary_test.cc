@@ -7,6 +7,7 @@
 #include <limits>
 #include <string>
 
+#include "ahead/error.h"
 #include "wording.h"
 
 namespace ahead::cli {
@@ -73,13 +74,24 @@ TEST(VerifyTable, HasARowForEachBoundaryAndTheVerdict) {
                         .expected = 16,
                         .compared = 16,
                         .top1_equal = 16,
-                        .min_cosine = 0.99999}};
+                        .min_cosine = 0.99999,
+                        .passed = true}};
   EXPECT_THAT(verify_table(report), AllOf(HasSubstr("64 -> 128"), HasSubstr("16/16"),
                                           HasSubstr("0.99999000"), HasSubstr("passed")));
   report.passed = false;
   report.boundaries[0].top1_equal = 15;
+  report.boundaries[0].passed = false;
   EXPECT_THAT(verify_table(report), AllOf(HasSubstr("15/16"), HasSubstr("FAILED")));
   EXPECT_THAT(verify_failure(report), AllOf(HasSubstr("64 -> 128"), HasSubstr("15 of 16")));
+}
+
+TEST(VerifyTable, ABoundaryWithNothingRecordedIsNotCalledADifference) {
+  VerifyReport report;
+  report.note = "no step was recorded at the boundary 64 -> 128";
+  report.boundaries = {{.from = 64, .to = 128, .min_cosine = 1}};
+  EXPECT_THAT(verify_table(report), AllOf(HasSubstr("0/0"), HasSubstr("FAILED")));
+  EXPECT_THAT(verify_failure(report),
+              AllOf(HasSubstr("no step was recorded"), Not(HasSubstr("differs"))));
 }
 
 TEST(VerifyTable, WithoutABoundaryItSaysSo) {
@@ -87,6 +99,19 @@ TEST(VerifyTable, WithoutABoundaryItSaysSo) {
   report.passed = true;
   report.note = "no boundary was crossed";
   EXPECT_THAT(verify_table(report), AllOf(HasSubstr("no boundary"), HasSubstr("passed")));
+}
+
+// The library has a function of the same name that programs cannot see.
+TEST(Wording, QuotesAreClippedWhereTheLibrarysErrorsClipThem) {
+  for (const std::size_t length : {119U, 120U, 121U, 500U}) {
+    const std::string value = "\n" + std::string(length - 1, 'x');
+    try {
+      (void)parse_partition(value);
+      ADD_FAILURE() << "accepted";
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr(in_quotes(value)));
+    }
+  }
 }
 
 TEST(Wording, UnitsAndLines) {

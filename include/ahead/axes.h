@@ -30,6 +30,9 @@ enum class KvType { kF32, kF16 };
 /// How the decoder is cut into separately compiled parts.
 enum class Partition {
   kWhole,  ///< one graph per rung
+  /// Cut on both sides of every attention: what holds weights is compiled once for all rungs, a rung
+  /// is one small weightless graph.
+  kAttention,
 };
 
 /// A point in the space of designs.
@@ -69,6 +72,12 @@ struct Design {
 [[nodiscard]] std::string_view to_string(KvPolicy value);
 [[nodiscard]] std::string_view to_string(KvType value);
 [[nodiscard]] std::string_view to_string(Partition value);
+
+/// Every value of an axis, in the order in which they are listed to people.
+[[nodiscard]] std::span<const Schedule> schedules();
+[[nodiscard]] std::span<const KvPolicy> kv_policies();
+[[nodiscard]] std::span<const KvType> kv_types();
+[[nodiscard]] std::span<const Partition> partitions();
 
 /// The inverse; throw Error(kInvalidArgument) naming the value and the values that exist.
 [[nodiscard]] Schedule parse_schedule(std::string_view text);

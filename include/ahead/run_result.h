@@ -108,6 +108,9 @@ struct RunResult {
     double decode = 0;
     double boundary_wait = 0;
     double migration = 0;
+    /// Getting the first cache, beside the first compile; no part of the critical path.
+    double kv_allocation = 0;
+    /// foreground_compile + prefill + decode + boundary_wait + migration.
     double critical_path = 0;
   } time_s;
 
@@ -117,6 +120,7 @@ struct RunResult {
   struct {
     std::int64_t kv_reserved_avg_bytes = 0;
     std::int64_t kv_reserved_peak_bytes = 0;
+    /// Negative when the kernel does not tell what is backed (no /proc/self/pagemap).
     std::int64_t kv_committed_avg_bytes = 0;
     std::int64_t kv_committed_peak_bytes = 0;
     std::int64_t rss_peak_bytes = 0;

@@ -5,7 +5,9 @@
 //   config.logits_observer = [&](const ahead::StepLogits& step) { recorder.observe(step); };
 //   auto result = pipeline.generate(prompt_ids, config);
 //   auto report = ahead::verify(result, recorder, [&](const ahead::Axes& axes, auto control) {
-//     return ahead::LLMPipeline(model, device, {.axes = axes}).generate(prompt_ids, control);
+//     ahead::PipelineConfig other = pipeline_config;  // the run's own: above all its kv_type, or
+//     other.axes = axes;                              // rounding would be taken for a difference
+//     return ahead::LLMPipeline(model, device, other).generate(prompt_ids, control);
 //   });
 #pragma once
 
@@ -71,13 +73,16 @@ struct BoundaryVerdict {
   std::int64_t compared = 0;    ///< of these, steps the control made too
   std::int64_t top1_equal = 0;  ///< of these, steps with the same most likely token
   double min_cosine = 0;        ///< over the compared steps; 1 when there are none
+  bool passed = false;          ///< see VerifyReport::passed
 };
 
 /// What verify() found.
 struct VerifyReport {
   std::vector<BoundaryVerdict> boundaries;
-  /// At every boundary every recorded step was compared, its top-1 equal, its cosine at least
-  /// kMinCosine. Also true when there was nothing to compare; `note` says so then.
+  /// At every boundary steps were recorded, and each was compared, its top-1 equal, its cosine at
+  /// least kMinCosine. A boundary without recorded steps passes only where the run was cancelled or
+  /// failed before it made one: otherwise the recorder was not attached. Also true when no boundary
+  /// was crossed. `note` says what there was not to compare.
   bool passed = false;
   std::string note;
 

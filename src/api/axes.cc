@@ -34,7 +34,22 @@ constexpr std::array kKvTypes = {
 };
 constexpr std::array kPartitions = {
     Spelling<Partition>{Partition::kWhole, "whole"},
+    Spelling<Partition>{Partition::kAttention, "attention"},
 };
+
+template <typename Enum, std::size_t N>
+constexpr std::array<Enum, N> values_in(const std::array<Spelling<Enum>, N>& table) {
+  std::array<Enum, N> values{};
+  for (std::size_t i = 0; i < N; ++i) {
+    values[i] = table[i].value;
+  }
+  return values;
+}
+
+constexpr auto kScheduleValues = values_in(kSchedules);
+constexpr auto kKvPolicyValues = values_in(kKvPolicies);
+constexpr auto kKvTypeValues = values_in(kKvTypes);
+constexpr auto kPartitionValues = values_in(kPartitions);
 
 template <typename Enum, std::size_t N>
 std::string_view name_of(const std::array<Spelling<Enum>, N>& table, Enum value) {
@@ -67,6 +82,11 @@ std::string_view to_string(Schedule value) { return name_of(kSchedules, value); 
 std::string_view to_string(KvPolicy value) { return name_of(kKvPolicies, value); }
 std::string_view to_string(KvType value) { return name_of(kKvTypes, value); }
 std::string_view to_string(Partition value) { return name_of(kPartitions, value); }
+
+std::span<const Schedule> schedules() { return kScheduleValues; }
+std::span<const KvPolicy> kv_policies() { return kKvPolicyValues; }
+std::span<const KvType> kv_types() { return kKvTypeValues; }
+std::span<const Partition> partitions() { return kPartitionValues; }
 
 Schedule parse_schedule(std::string_view text) { return value_of(kSchedules, "schedule", text); }
 KvPolicy parse_kv_policy(std::string_view text) { return value_of(kKvPolicies, "KV policy", text); }

@@ -68,6 +68,7 @@ std::vector<std::int64_t> parse_ladder(std::string_view text) {
 
 void check_ladder(const std::vector<std::int64_t>& ladder, std::int64_t trained_context_tokens) {
   check_order(ladder);
+  if (trained_context_tokens <= 0) return;  // the model does not say
   if (ladder.back() > trained_context_tokens) {
     refuse("ends at " + std::to_string(ladder.back()) +
            ", beyond the model's trained context; keep its rungs at or below " +

@@ -74,6 +74,12 @@ TEST(Ladder, MayEndAtTheTrainedContextAndNotBeyond) {
               HasSubstr("trained context"));
 }
 
+TEST(Ladder, AModelThatDoesNotSayItsTrainedContextLimitsNothing) {
+  EXPECT_EQ(refusal({1024, 1'000'000}, 0), "accepted");
+  EXPECT_EQ(refusal({16}, 0), "accepted");
+  EXPECT_THAT(refusal({64, 64}, 0), HasSubstr("64 after 64"));
+}
+
 TEST(Ladder, IsCheckedLikeAParsedOne) {
   EXPECT_THAT(refusal({}, 8192), HasSubstr("empty"));
   EXPECT_THAT(refusal({15}, 8192), HasSubstr("15"));

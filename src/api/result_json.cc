@@ -56,6 +56,7 @@ Json time_object(const RunResult& result) {
           {"decode", time.decode},
           {"boundary_wait", time.boundary_wait},
           {"migration", time.migration},
+          {"kv_allocation", time.kv_allocation},
           {"critical_path", time.critical_path}};
 }
 

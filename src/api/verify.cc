@@ -46,15 +46,32 @@ Agreement compare(std::span<const float> run, std::span<const float> control) {
 struct Recording {
   BoundaryVerdict verdict;
   std::vector<Step> steps;
+  bool ended_there = false;  // no step was made beyond it: there is nothing to record
 };
 
-Recording recording_of(const BoundaryRecord& boundary, std::vector<Step> steps) {
+// Whether the run ended on the boundary itself. Only a failure or a cancellation does that: else a
+// boundary is crossed by the step that needs it.
+bool ended_at(const RunResult& result, const BoundaryRecord& boundary) {
+  const bool cut_short = result.finish_reason == FinishReason::kCancelled ||
+                         result.finish_reason == FinishReason::kError;
+  const auto rung = result.tokens.by_rung.find(boundary.to);
+  const bool stepped = rung != result.tokens.by_rung.end() && rung->second.count > 0;
+  // The first token comes from the prompt's logits, each further one from a step at a row more.
+  const std::int64_t made_before =
+      std::max<std::int64_t>(0, boundary.at_token - result.tokens.prompt + 1);
+  return cut_short && !stepped &&
+         static_cast<std::int64_t>(result.token_ids.size()) <= made_before;
+}
+
+Recording recording_of(const RunResult& result, const BoundaryRecord& boundary,
+                       std::vector<Step> steps) {
   return {.verdict = {.from = boundary.from,
                       .to = boundary.to,
                       .at_token = boundary.at_token,
                       .expected = static_cast<std::int64_t>(steps.size()),
                       .min_cosine = 1},
-          .steps = std::move(steps)};
+          .steps = std::move(steps),
+          .ended_there = ended_at(result, boundary)};
 }
 
 // What was recorded for each boundary. The windows are what the steps themselves say: a boundary
@@ -67,16 +84,17 @@ std::vector<Recording> recordings(const RunResult& result, const BoundaryRecorde
       return candidate.from == boundary.from && candidate.to == boundary.to;
     });
     if (window != windows.end()) {
-      out.push_back(recording_of(boundary, std::move(window->steps)));
+      out.push_back(recording_of(result, boundary, std::move(window->steps)));
       windows.erase(window);
     } else if (boundary.at_token <= result.tokens.prompt) {
-      out.push_back(recording_of(boundary, recorded.first_steps()));
+      out.push_back(recording_of(result, boundary, recorded.first_steps()));
     } else {
-      out.push_back(recording_of(boundary, {}));
+      out.push_back(recording_of(result, boundary, {}));
     }
   }
   for (BoundaryWindow& window : windows) {
-    out.push_back(recording_of({.from = window.from, .to = window.to, .at_token = window.from},
+    out.push_back(recording_of(result,
+                               {.from = window.from, .to = window.to, .at_token = window.from},
                                std::move(window.steps)));
   }
   return out;
@@ -115,9 +133,29 @@ std::map<std::int64_t, Agreement> run_beside(const RunResult& result,
   return agreements;
 }
 
-bool passed(const BoundaryVerdict& verdict) {
+bool passed(const Recording& recording) {
+  const BoundaryVerdict& verdict = recording.verdict;
+  if (verdict.expected == 0) {
+    return recording.ended_there;
+  }
   return verdict.compared == verdict.expected && verdict.top1_equal == verdict.compared &&
          verdict.min_cosine >= VerifyReport::kMinCosine;
+}
+
+std::string note_on(const std::vector<Recording>& recordings_of_run) {
+  if (recordings_of_run.empty()) {
+    return "no boundary was crossed; nothing to compare";
+  }
+  for (const auto& [verdict, steps, ended_there] : recordings_of_run) {
+    if (steps.empty()) {
+      const std::string boundary =
+          std::to_string(verdict.from) + " -> " + std::to_string(verdict.to);
+      return ended_there ? "the run ended at the boundary " + boundary + "; nothing to compare there"
+                         : "no step was recorded at the boundary " + boundary +
+                               "; the recorder belongs in logits_observer before generate()";
+    }
+  }
+  return {};
 }
 
 }  // namespace
@@ -166,10 +204,7 @@ VerifyReport verify(const RunResult& result, const BoundaryRecorder& recorded,
   std::vector<Recording> recordings_of_run = recordings(result, recorded);
   const bool nothing = std::all_of(recordings_of_run.begin(), recordings_of_run.end(),
                                    [](const Recording& r) { return r.steps.empty(); });
-  if (nothing) {
-    report.note = recordings_of_run.empty() ? "no boundary was crossed; nothing to compare"
-                                            : "no step was made around a boundary";
-  }
+  report.note = note_on(recordings_of_run);
 
   std::map<std::int64_t, Agreement> agreements;
   if (!nothing) {
@@ -185,7 +220,8 @@ VerifyReport verify(const RunResult& result, const BoundaryRecorder& recorded,
         verdict.min_cosine = std::min(verdict.min_cosine, found->second.cosine);
       }
     }
-    report.passed = report.passed && passed(verdict);
+    verdict.passed = passed(recording);
+    report.passed = report.passed && verdict.passed;
     report.boundaries.push_back(verdict);
   }
   return report;

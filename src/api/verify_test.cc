@@ -14,6 +14,7 @@
 namespace ahead {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -243,6 +244,51 @@ TEST(Verify, WithoutABoundaryItSaysSoAndRunsNoControl) {
   EXPECT_TRUE(report.passed);
   EXPECT_TRUE(report.boundaries.empty());
   EXPECT_THAT(report.note, HasSubstr("no boundary"));
+}
+
+TEST(Verify, ACrossedBoundaryWithNothingRecordedDoesNotPass) {
+  BoundaryRecorder attached;
+  const RunResult result = recorded_run(attached, {16, 64}, 20);
+  const BoundaryRecorder not_attached;
+  const VerifyReport report = verify(result, not_attached, control(kSame));
+  EXPECT_FALSE(report.passed);
+  ASSERT_EQ(report.boundaries.size(), 1U);
+  EXPECT_FALSE(report.boundaries[0].passed);
+  EXPECT_EQ(report.boundaries[0].expected, 0);
+  EXPECT_THAT(report.note, AllOf(HasSubstr("16 -> 64"), HasSubstr("logits_observer")));
+}
+
+TEST(Verify, OneBoundaryWithNothingRecordedSpoilsTheOthers) {
+  BoundaryRecorder recorder;
+  RunResult result = recorded_run(recorder, {16, 32, 64}, 50);
+  result.boundaries.push_back({.from = 64, .to = 128, .at_token = 59});
+  const VerifyReport report = verify(result, recorder, control(kSame));
+  EXPECT_FALSE(report.passed);
+  ASSERT_EQ(report.boundaries.size(), 3U);
+  EXPECT_TRUE(report.boundaries[1].passed);
+  EXPECT_FALSE(report.boundaries[2].passed);
+}
+
+TEST(Verify, ABoundaryThatTheRunEndedOnPasses) {
+  BoundaryRecorder recorder;
+  // Seven tokens: the prompt's and one a step at rows 10 to 15, cut off where row 16 needs rung 64.
+  RunResult result = recorded_run(recorder, {16}, 7);
+  result.boundaries = {{.from = 16, .to = 64, .at_token = 16}};
+  for (const FinishReason reason : {FinishReason::kCancelled, FinishReason::kError}) {
+    result.finish_reason = reason;
+    const VerifyReport report = verify(result, recorder, control(kSame));
+    EXPECT_TRUE(report.passed);
+    EXPECT_THAT(report.note, HasSubstr("ended at the boundary 16 -> 64"));
+  }
+  RunResult one_more = result;
+  one_more.token_ids.push_back(1);
+  EXPECT_FALSE(verify(one_more, recorder, control(kSame)).passed);
+  RunResult stepped = result;
+  stepped.tokens.by_rung[64].count = 1;
+  EXPECT_FALSE(verify(stepped, recorder, control(kSame)).passed);
+  RunResult ended_well = result;
+  ended_well.finish_reason = FinishReason::kMaxTokens;
+  EXPECT_FALSE(verify(ended_well, recorder, control(kSame)).passed);
 }
 
 TEST(Verify, AControlThatFailedOrWasCancelledIsAnErrorAndNoVerdict) {

@@ -3,12 +3,19 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <string>
 
 #include "ahead/error.h"
 
 namespace ahead {
 namespace {
+
+std::string joined(const std::vector<int>& cores) {
+  std::string list;
+  for (const int core : cores) list += (list.empty() ? "" : ",") + std::to_string(core);
+  return list;
+}
 
 /// False when the kernel refuses.
 bool try_pin(const std::vector<int>& cores) {
@@ -34,12 +41,22 @@ std::vector<int> allowed_cores() {
 }
 
 void pin_current_thread(const std::vector<int>& cores) {
-  if (try_pin(cores)) return;
-  std::string list;
-  for (const int core : cores) list += (list.empty() ? "" : ",") + std::to_string(core);
-  throw Error(ErrorKind::kInvalidArgument, "cores " + list +
-                                               " cannot be used by this process; name cores that "
-                                               "`nproc` and `taskset -p $$` show");
+  const std::vector<int> before = allowed_cores();
+  std::vector<int> missing = cores;
+  if (try_pin(cores)) {
+    // The kernel takes what it can of a list and says nothing about the rest.
+    const std::vector<int> taken = allowed_cores();
+    const auto is_taken = [&](int core) {
+      return std::binary_search(taken.begin(), taken.end(), core);
+    };
+    missing.erase(std::remove_if(missing.begin(), missing.end(), is_taken), missing.end());
+    if (missing.empty()) return;
+    try_pin(before);
+  }
+  const std::string which = (missing.size() == 1 ? "core " : "cores ") + joined(missing);
+  throw Error(ErrorKind::kInvalidArgument,
+              which + " cannot be used by this process; the cores it runs on are " +
+                  joined(before) + ", name some of them");
 }
 
 ScopedAffinity::ScopedAffinity(const std::vector<int>& cores) : previous_(allowed_cores()) {

@@ -9,8 +9,8 @@ namespace ahead {
 /// Cores the calling thread may use, ascending.
 [[nodiscard]] std::vector<int> allowed_cores();
 
-/// Restricts the calling thread to `cores`, which must not be empty. Throws
-/// Error(kInvalidArgument) naming the cores when the kernel refuses all of them.
+/// Restricts the calling thread to `cores`, which must not be empty. Throws Error(kInvalidArgument)
+/// naming the cores that the thread cannot have, and changes nothing, when there is one.
 void pin_current_thread(const std::vector<int>& cores);
 
 /// Pins the calling thread for a scope and gives it back its cores afterwards.

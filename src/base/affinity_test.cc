@@ -87,5 +87,29 @@ TEST(AffinityTest, RefusedCoresAreNamedAndChangeNothing) {
   }
 }
 
+TEST(AffinityTest, ACoreThatIsNotThereIsNotDroppedFromAList) {
+  const std::vector<int> before = allowed_cores();
+  for (const int missing : {1023, 1000000, -1}) {
+    try {
+      pin_current_thread({before.front(), missing});
+      ADD_FAILURE() << "no error for " << missing;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kInvalidArgument);
+      EXPECT_EQ(std::string(error.what()).rfind("core " + std::to_string(missing) + " ", 0), 0U)
+          << error.what();
+    }
+    EXPECT_EQ(allowed_cores(), before);
+  }
+}
+
+TEST(AffinityTest, ACoreNamedTwiceIsOneCore) {
+  const std::vector<int> before = allowed_cores();
+  {
+    const ScopedAffinity pinned({before.front(), before.front()});
+    EXPECT_EQ(allowed_cores(), std::vector{before.front()});
+  }
+  EXPECT_EQ(allowed_cores(), before);
+}
+
 }  // namespace
 }  // namespace ahead

@@ -42,8 +42,8 @@ class FakeBackend final : public Backend {
  public:
   struct Options {
     std::int64_t block_rows = 16;
-    /// Cut in three parts: "rows" and "head" do not depend on the rung, "attend" does and serves
-    /// every layer. Batch 1 only. Otherwise one part, "whole".
+    /// Cut in three parts: "rows" and "head" do not depend on the rung; "attend" does, and serves
+    /// every layer and sequence. Otherwise one part, "whole".
     bool cut = false;
     std::string device = "FAKE";
   };
@@ -90,46 +90,50 @@ class FakeBackend final : public Backend {
     graph::ProgramSpec whole() {
       graph::CallSpec call;
       for (const std::size_t value : {tokens(), positions(), logit_rows()}) {
-        call.inputs.push_back(value);
+        call.inputs.emplace_back(value);
       }
-      for (std::size_t row = 0; row < batch_; ++row) call.inputs.push_back(bias(row));
+      for (std::size_t row = 0; row < batch_; ++row) call.inputs.emplace_back(bias(row));
       for (std::size_t layer = 0; layer < FakeModel::kLayers; ++layer) {
         for (std::size_t row = 0; row < batch_; ++row) {
-          for (const std::size_t value : cache(layer, row)) call.inputs.push_back(value);
+          for (const std::size_t value : cache(layer, row)) call.inputs.emplace_back(value);
         }
-        for (const std::size_t value : made(layer)) call.outputs.push_back(value);
+        for (const std::size_t value : made(layer)) call.outputs.emplace_back(value);
       }
-      call.outputs.push_back(logits());
+      call.outputs.emplace_back(logits());
       spec_.parts = {{.name = "whole", .depends_on_rung = true}};
       spec_.calls = {call};
       return std::move(spec_);
     }
 
     graph::ProgramSpec cut() {
-      AHEAD_CHECK(batch_ == 1, "the fake is cut for batch 1 only");
       spec_.parts = {{.name = "rows", .depends_on_rung = false},
-                     {.name = "attend", .depends_on_rung = true},
+                     {.name = "attend", .depends_on_rung = true, .depends_on_batch = false},
                      {.name = "head", .depends_on_rung = false}};
       const std::size_t where = positions();
       const std::size_t wanted = logit_rows();
-      const std::size_t live = bias(0);
+      std::vector<std::size_t> live;
+      for (std::size_t row = 0; row < batch_; ++row) live.push_back(bias(row));
       graph::CallSpec rows{.part = 0, .inputs = {tokens(), where}};
       graph::CallSpec head{.part = 2};
       std::vector<graph::CallSpec> attends;
       for (std::size_t layer = 0; layer < FakeModel::kLayers; ++layer) {
-        graph::CallSpec attend{.part = 1, .inputs = {where, wanted, live}};
-        for (const std::size_t value : cache(layer, 0)) attend.inputs.push_back(value);
-        for (const std::size_t value : made(layer)) {
-          rows.outputs.push_back(value);
-          attend.inputs.push_back(value);
-        }
+        const std::vector<std::size_t> fresh = made(layer);
+        for (const std::size_t value : fresh) rows.outputs.emplace_back(value);
         const std::size_t state = add({.role = graph::Role::kInternal,
                                        .layer = static_cast<std::int64_t>(layer),
                                        .type = ElementType::kI32,
-                                       .shape = {1, 2}});
-        attend.outputs = {state};
-        head.inputs.push_back(state);
-        attends.push_back(attend);
+                                       .shape = {batch_, 2}});
+        head.inputs.emplace_back(state);
+        for (std::size_t row = 0; row < batch_; ++row) {
+          const std::int64_t sequence =
+              batch_ == 1 ? graph::kWholeBatch : static_cast<std::int64_t>(row);
+          graph::CallSpec attend{.part = 1,
+                                 .inputs = {{where, sequence}, {wanted, sequence}, live[row]},
+                                 .outputs = {{state, sequence}}};
+          for (const std::size_t value : cache(layer, row)) attend.inputs.emplace_back(value);
+          for (const std::size_t value : fresh) attend.inputs.emplace_back(value, sequence);
+          attends.push_back(attend);
+        }
       }
       head.outputs = {logits()};
       spec_.calls = {rows};

@@ -68,58 +68,74 @@ class FakeRequest final : public Request {
   void run() override {
     switch (part_) {
       case FakePart::kWhole: {
-        const std::size_t batch = inputs_.at(0).shape.at(0);
         begin_step();
         make_rows({inputs_.begin(), 2}, {outputs_.begin(), 2 * FakeModel::kLayers});
-        const auto cache = inputs_.begin() + 3 + static_cast<std::ptrdiff_t>(batch);
-        for (std::size_t row = 0; row < batch; ++row) {
-          std::vector<std::uint64_t> states;
-          for (std::size_t layer = 0; layer < FakeModel::kLayers; ++layer) {
-            const auto kv = cache + static_cast<std::ptrdiff_t>(2 * (layer * batch + row));
-            states.push_back(attend({.positions = inputs_[1],
-                                     .logit_rows = inputs_[2],
-                                     .bias = inputs_[3 + row],
-                                     .cache = {kv[0], kv[1]},
-                                     .made = {outputs_[2 * layer], outputs_[2 * layer + 1]}},
-                                    row));
-          }
-          FakeModel::logits(states, {data<float>(outputs_.back()) + row * FakeModel::kVocabulary,
-                                     FakeModel::kVocabulary});
-        }
+        const std::size_t batch = inputs_.at(0).shape.at(0);
+        for (std::size_t row = 0; row < batch; ++row) run_whole(row, batch);
         break;
       }
       case FakePart::kRows:
         begin_step();
         make_rows(inputs_, outputs_);
         break;
-      case FakePart::kAttend:
-        split(attend({.positions = inputs_.at(0),
-                      .logit_rows = inputs_.at(1),
-                      .bias = inputs_.at(2),
-                      .cache = {inputs_.at(3), inputs_.at(4)},
-                      .made = {inputs_.at(5), inputs_.at(6)}},
-                     0));
-        break;
-      case FakePart::kHead: {
-        std::vector<std::uint64_t> states;
-        for (const TensorView& input : inputs_) {
-          const auto* words = data<std::uint32_t>(input);
-          states.push_back((std::uint64_t{words[0]} << 32U) | words[1]);
-        }
-        FakeModel::logits(states, {data<float>(outputs_.at(0)), FakeModel::kVocabulary});
+      case FakePart::kAttend: {
+        const std::size_t tokens = inputs_.at(0).shape.at(1);
+        const std::uint64_t state =
+            attend({.positions = {data<std::int32_t>(inputs_[0]), tokens},
+                    .wanted = static_cast<std::size_t>(*data<std::int32_t>(inputs_.at(1))) % tokens,
+                    .bias = inputs_.at(2),
+                    .cache = {inputs_.at(3), inputs_.at(4)},
+                    .made = {data<float>(inputs_.at(5)), data<float>(inputs_.at(6))}});
+        auto* words = data<std::uint32_t>(outputs_.at(0));
+        words[0] = static_cast<std::uint32_t>(state >> 32U);
+        words[1] = static_cast<std::uint32_t>(state);
         break;
       }
+      case FakePart::kHead:
+        for (std::size_t row = 0; row < outputs_.at(0).shape.at(0); ++row) {
+          std::vector<std::uint64_t> states;
+          for (const TensorView& input : inputs_) {
+            const auto* words = data<std::uint32_t>(input) + 2 * row;
+            states.push_back((std::uint64_t{words[0]} << 32U) | words[1]);
+          }
+          FakeModel::logits(states, logits_of(row));
+        }
+        break;
     }
   }
 
  private:
+  /// One sequence's view of a layer.
   struct Attention {
-    const TensorView& positions;
-    const TensorView& logit_rows;
-    const TensorView& bias;
+    std::span<const std::int32_t> positions;  ///< of the new tokens
+    std::size_t wanted = 0;                   ///< the new token whose logits are asked for
+    TensorView bias;
     TensorView cache[2];
-    TensorView made[2];
+    const float* made[2] = {};
   };
+
+  void run_whole(std::size_t row, std::size_t batch) {
+    const std::size_t tokens = inputs_[0].shape.at(1);
+    const auto flat = static_cast<std::size_t>(data<std::int32_t>(inputs_[2])[row]);
+    require(flat / tokens == row, "logits of another sequence's token");
+    std::vector<std::uint64_t> states;
+    for (std::size_t layer = 0; layer < FakeModel::kLayers; ++layer) {
+      const TensorView* cache = &inputs_.at(3 + batch + 2 * (layer * batch + row));
+      const TensorView* made = &outputs_.at(2 * layer);
+      const std::size_t skipped = row * tokens * FakeModel::kKvHeads * FakeModel::kHeadDim;
+      states.push_back(
+          attend({.positions = {data<std::int32_t>(inputs_[1]) + row * tokens, tokens},
+                  .wanted = flat % tokens,
+                  .bias = inputs_[3 + row],
+                  .cache = {cache[0], cache[1]},
+                  .made = {data<float>(made[0]) + skipped, data<float>(made[1]) + skipped}}));
+    }
+    FakeModel::logits(states, logits_of(row));
+  }
+
+  [[nodiscard]] std::span<float> logits_of(std::size_t row) const {
+    return {data<float>(outputs_.back()) + row * FakeModel::kVocabulary, FakeModel::kVocabulary};
+  }
 
   template <typename T>
   static T* data(const TensorView& tensor) {
@@ -165,8 +181,8 @@ class FakeRequest final : public Request {
     }
   }
 
-  /// A sequence's live cached rows and its new rows up to the wanted one -> the layer's state.
-  static std::uint64_t attend(const Attention& in, std::size_t row) {
+  /// The live cached rows and the new rows up to the wanted one -> the layer's state.
+  static std::uint64_t attend(const Attention& in) {
     const std::size_t rung = in.bias.shape.at(0);
     const auto* bias = data<float>(in.bias);
     const auto live = static_cast<std::size_t>(
@@ -174,46 +190,36 @@ class FakeRequest final : public Request {
     for (std::size_t i = live; i < rung; ++i) {
       require(bias[i] == graph::kDeadRow, "live rows are not the first ones");
     }
-    const std::size_t tokens = in.positions.shape.at(1);
-    for (std::size_t i = 0; i < tokens; ++i) {
-      const std::int32_t position = data<std::int32_t>(in.positions)[row * tokens + i];
-      require(position == static_cast<std::int32_t>(live + i),
-              "position " + std::to_string(position) + " behind " + std::to_string(live) + " rows");
+    for (std::size_t i = 0; i < in.positions.size(); ++i) {
+      require(in.positions[i] == static_cast<std::int32_t>(live + i),
+              "position " + std::to_string(in.positions[i]) + " where " + std::to_string(live) +
+                  " rows are live");
     }
-    const auto flat = static_cast<std::size_t>(data<std::int32_t>(in.logit_rows)[row]);
-    require(flat / tokens == row, "logits of another sequence's token");
-    require(live + flat % tokens < rung, "more rows than the rung holds");
+    require(live + in.wanted < rung, "more rows than the rung holds");
 
     // A static graph reads dead rows too, so they must be there: `all` sees them, `state` does not.
     std::uint64_t state = 0;
     std::uint64_t all = 0;
     const std::size_t block_rows = in.cache[1].shape.at(2);
     for (std::size_t i = 0; i < rung; ++i) {
-      const std::uint64_t added =
-          FakeModel::row_state(static_cast<std::int64_t>(i), [&](auto side, auto head, auto dim) {
-            const std::size_t block = i / block_rows * FakeModel::kKvHeads + head;
-            const std::size_t inner = i % block_rows;
-            return data<float>(in.cache[side])[block * FakeModel::kHeadDim * block_rows +
-                                               (side == 0 ? dim * block_rows + inner
-                                                          : inner * FakeModel::kHeadDim + dim)];
-          });
+      const auto read = [&](std::size_t side, std::size_t head, std::size_t dim) {
+        const std::size_t tile =
+            (i / block_rows * FakeModel::kKvHeads + head) * FakeModel::kHeadDim * block_rows;
+        const std::size_t row = i % block_rows;
+        return data<float>(in.cache[side])[tile + (side == 0 ? dim * block_rows + row
+                                                             : row * FakeModel::kHeadDim + dim)];
+      };
+      const std::uint64_t added = FakeModel::row_state(static_cast<std::int64_t>(i), read);
       all ^= added;
       if (i < live) state += added;
     }
-    for (std::size_t i = row * tokens; i <= flat; ++i) {
-      state += FakeModel::row_state(
-          static_cast<std::int64_t>(live + i - row * tokens), [&](auto side, auto head, auto dim) {
-            return data<float>(
-                in.made[side])[(i * FakeModel::kKvHeads + head) * FakeModel::kHeadDim + dim];
-          });
+    for (std::size_t i = 0; i <= in.wanted; ++i) {
+      const auto read = [&](std::size_t side, std::size_t head, std::size_t dim) {
+        return in.made[side][(i * FakeModel::kKvHeads + head) * FakeModel::kHeadDim + dim];
+      };
+      state += FakeModel::row_state(static_cast<std::int64_t>(live + i), read);
     }
     return all == 0 ? state + 1 : state;
-  }
-
-  void split(std::uint64_t state) const {
-    auto* words = data<std::uint32_t>(outputs_.at(0));
-    words[0] = static_cast<std::uint32_t>(state >> 32U);
-    words[1] = static_cast<std::uint32_t>(state);
   }
 
   const FakePart part_;

@@ -20,13 +20,15 @@ ov::Tensor to_tensor(const TensorView& tensor) {
 class OpenVinoRequest final : public Request {
  public:
   OpenVinoRequest(ov::CompiledModel& model)
-      : request_(model.create_infer_request()), inputs_(model.inputs()), outputs_(model.outputs()) {}
+      : request_(model.create_infer_request()),
+        inputs_(model.inputs()),
+        outputs_(model.outputs()) {}
 
   void bind_input(std::size_t port, const TensorView& tensor) override {
-    request_.set_tensor(inputs_.at(port), to_tensor(tensor));
+    bind(inputs_.at(port), tensor);
   }
   void bind_output(std::size_t port, const TensorView& tensor) override {
-    request_.set_tensor(outputs_.at(port), to_tensor(tensor));
+    bind(outputs_.at(port), tensor);
   }
   void run() override {
     try {
@@ -38,6 +40,16 @@ class OpenVinoRequest final : public Request {
   }
 
  private:
+  void bind(const ov::Output<const ov::Node>& port, const TensorView& tensor) {
+    try {
+      request_.set_tensor(port, to_tensor(tensor));
+    } catch (const std::exception& error) {
+      throw Error(ErrorKind::kDevice,
+                  "the device refused a tensor of " + std::to_string(tensor.bytes()) +
+                      " bytes: " + reason_of(error.what()) + "; run the request again");
+    }
+  }
+
   ov::InferRequest request_;
   std::vector<ov::Output<const ov::Node>> inputs_;
   std::vector<ov::Output<const ov::Node>> outputs_;
@@ -60,10 +72,8 @@ class OpenVinoArtifact final : public Artifact {
 
 /// Settings that make the CPU device run on the caller's cores with the numerics of the graph.
 ov::AnyMap cpu_settings(int device_threads) {
-  return {ov::num_streams(1),
-          ov::inference_num_threads(device_threads),
-          ov::hint::enable_cpu_pinning(false),
-          ov::hint::inference_precision(ov::element::f32),
+  return {ov::num_streams(1), ov::inference_num_threads(device_threads),
+          ov::hint::enable_cpu_pinning(false), ov::hint::inference_precision(ov::element::f32),
           // Quantising activations on the fly turns 1e-7 differences into different tokens.
           ov::hint::dynamic_quantization_group_size(0)};
 }

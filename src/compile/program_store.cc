@@ -46,6 +46,7 @@ struct ProgramStore::Shared {
   std::map<graph::ProgramShape, Entry> entries;          // guarded by mutex
   std::map<ArtifactKey, std::weak_ptr<Artifact>> parts;  // compile thread only
   std::vector<CompileLog> log;                           // guarded by mutex
+  std::vector<std::shared_ptr<Program>> dropped;         // guarded by mutex
 
   Shared(Options chosen, const Clock& watch) : options(std::move(chosen)), clock(watch) {}
 
@@ -74,8 +75,19 @@ struct ProgramStore::Shared {
     return std::make_shared<Program>(std::move(spec), std::move(artifacts));
   }
 
+  /// Frees what was released.
+  void free_dropped() {
+    std::vector<std::shared_ptr<Program>> gone;  // destroyed outside the lock
+    const std::lock_guard lock(mutex);
+    gone.swap(dropped);
+  }
+
   /// The task of one compile.
   void execute(const graph::ProgramShape& shape, std::size_t log_index) {
+    {
+      const std::lock_guard lock(mutex);
+      log[log_index].begin = clock.now();
+    }
     std::shared_ptr<Program> program;
     std::exception_ptr error;
     try {
@@ -83,11 +95,10 @@ struct ProgramStore::Shared {
     } catch (const Error&) {
       error = std::current_exception();
     } catch (const std::exception& cause) {
-      error = std::make_exception_ptr(
-          Error(ErrorKind::kCompileFailed, "compiling " + to_string(shape) + " on " +
-                                               options.device + " failed: " +
-                                               reason_of(cause.what()) +
-                                               "; try another --partition or a smaller --ladder"));
+      error = std::make_exception_ptr(Error(
+          ErrorKind::kCompileFailed, "compiling " + to_string(shape) + " on " + options.device +
+                                         " failed: " + reason_of(cause.what()) +
+                                         "; try another --partition or a smaller --ladder"));
     }
     const std::lock_guard lock(mutex);
     Entry& entry = entries[shape];
@@ -127,14 +138,14 @@ void ProgramStore::start(const graph::ProgramShape& shape, std::string reason) {
     AHEAD_CHECK(entry.state == ProgramState::kAbsent, "only an absent program is compiled");
     entry.state = ProgramState::kCompiling;
     log_index = shared_->log.size();
-    shared_->log.push_back({.shape = shape, .reason = std::move(reason), .begin = shared_->clock.now()});
+    shared_->log.push_back(
+        {.shape = shape, .reason = std::move(reason), .begin = shared_->clock.now()});
   }
   executor_.post([shared = shared_, shape, log_index] { shared->execute(shape, log_index); });
 }
 
 bool ProgramStore::wait(const graph::ProgramShape& shape, std::stop_token stop) {
-  return executor_.wait(std::move(stop),
-                        [&] { return state(shape) != ProgramState::kCompiling; });
+  return executor_.wait(std::move(stop), [&] { return state(shape) != ProgramState::kCompiling; });
 }
 
 std::shared_ptr<Program> ProgramStore::install(const graph::ProgramShape& shape) {
@@ -147,18 +158,31 @@ std::shared_ptr<Program> ProgramStore::install(const graph::ProgramShape& shape)
 }
 
 void ProgramStore::release(const graph::ProgramShape& shape) {
-  std::shared_ptr<Program> dropped;
+  bool first = false;
   {
     const std::lock_guard lock(shared_->mutex);
     const auto found = shared_->entries.find(shape);
     if (found == shared_->entries.end()) return;
     AHEAD_CHECK(found->second.state != ProgramState::kCompiling,
                 "only a settled program is released");
-    dropped = std::move(found->second.program);
+    if (found->second.program) {
+      first = shared_->dropped.empty();
+      shared_->dropped.push_back(std::move(found->second.program));
+    }
     shared_->entries.erase(found);
   }
-  // Freeing a compiled model takes up to half a second: not on the decode thread.
-  if (dropped) executor_.post([program = std::move(dropped)]() mutable { program.reset(); });
+  // Freeing a compiled model takes up to half a second: not on the decode thread. One task frees
+  // all that has come together by then.
+  if (first) executor_.post([shared = shared_] { shared->free_dropped(); });
+}
+
+std::vector<graph::ProgramShape> ProgramStore::settled() const {
+  const std::lock_guard lock(shared_->mutex);
+  std::vector<graph::ProgramShape> shapes;
+  for (const auto& [shape, entry] : shared_->entries) {
+    if (entry.state != ProgramState::kCompiling) shapes.push_back(shape);
+  }
+  return shapes;
 }
 
 std::vector<CompileLog> ProgramStore::log() const {

@@ -13,19 +13,20 @@
 
 #include "base/clock.h"
 #include "base/executor.h"
+#include "base/program_status.h"
 #include "compile/backend.h"
 #include "compile/program.h"
 
 namespace ahead::compile {
 
 /// Where a program stands.
-enum class ProgramState { kAbsent, kCompiling, kReady, kFailed };
+using ProgramState = ProgramStatus;
 
 /// One compile, under way or ended.
 struct CompileLog {
   graph::ProgramShape shape;
   std::string reason;
-  TimePoint begin{0};
+  TimePoint begin{0};            ///< when it was asked for, until it really begins
   std::optional<TimePoint> end;  ///< none while it is under way
   bool failed = false;
 };
@@ -37,7 +38,7 @@ class ProgramStore {
     std::shared_ptr<Backend> backend;
     std::string device;  ///< every artifact must report that it runs there
   };
-  /// `executor` and `clock` must outlive the store's tasks: destroy the executor first.
+  /// `executor` must outlive the store, `clock` the executor.
   ProgramStore(Options options, Executor& executor, const Clock& clock);
   /// An abandoned compile ends on its own and touches nothing of the store.
   ~ProgramStore();
@@ -60,6 +61,9 @@ class ProgramStore {
   /// Lets go of a settled program; nothing happens when it is absent. It is freed on the executor,
   /// before any compile started later; whoever still holds it keeps it alive.
   void release(const graph::ProgramShape& shape);
+
+  /// Programs that are ready or failed.
+  [[nodiscard]] std::vector<graph::ProgramShape> settled() const;
 
   /// Compiles since the store was made, oldest first.
   [[nodiscard]] std::vector<CompileLog> log() const;

@@ -56,10 +56,18 @@ class ProgramStoreTest : public testing::Test {
     open();
   }
 
+  void run_all() {
+    while (executor.run_one()) continue;
+  }
   /// Compiles at once.
   void compile(const ProgramShape& shape) {
     store->start(shape, "because");
-    ASSERT_TRUE(executor.run_one());
+    run_all();
+  }
+  /// Lets go of a program and gives the executor the time to free it.
+  void release(const ProgramShape& shape) {
+    store->release(shape);
+    run_all();
   }
 
   ManualClock clock;
@@ -90,6 +98,7 @@ TEST_F(ProgramStoreTest, TheLogSaysWhatWasCompiledWhenAndWhy) {
   clock.advance(milliseconds(2));
   ASSERT_EQ(store->log().size(), 1U);
   EXPECT_FALSE(store->log()[0].end);
+  EXPECT_EQ(store->log()[0].begin, milliseconds(5)) << "when it was asked for, so far";
   ASSERT_TRUE(executor.run_one());
   script->compile_failures[kDecode32] = "no";
   store->start(kDecode32, "then the rest");
@@ -98,7 +107,7 @@ TEST_F(ProgramStoreTest, TheLogSaysWhatWasCompiledWhenAndWhy) {
   ASSERT_EQ(log.size(), 2U);
   EXPECT_EQ(log[0].shape, kPrefill32);
   EXPECT_EQ(log[0].reason, "first things first");
-  EXPECT_EQ(log[0].begin, milliseconds(5));
+  EXPECT_EQ(log[0].begin, milliseconds(7)) << "waiting in the queue is no compiling";
   EXPECT_EQ(log[0].end, milliseconds(17));
   EXPECT_FALSE(log[0].failed);
   EXPECT_EQ(log[1].shape, kDecode32);
@@ -169,11 +178,11 @@ TEST_F(ProgramStoreTest, ADeviceOfTheNamedKindCountsAsTheNamed) {
 }
 
 TEST_F(ProgramStoreTest, ReleaseFreesTheArtifacts) {
-  store->release(kDecode32);  // absent: nothing happens
+  release(kDecode32);  // absent: nothing happens
   compile(kDecode32);
   compile(kDecode64);
   EXPECT_EQ(script->live_artifacts, 2);
-  store->release(kDecode32);
+  release(kDecode32);
   EXPECT_EQ(script->live_artifacts, 1);
   EXPECT_EQ(store->state(kDecode32), ProgramState::kAbsent);
   EXPECT_EQ(store->state(kDecode64), ProgramState::kReady);
@@ -181,10 +190,24 @@ TEST_F(ProgramStoreTest, ReleaseFreesTheArtifacts) {
   EXPECT_EQ(store->state(kDecode32), ProgramState::kReady);
 }
 
+TEST_F(ProgramStoreTest, ReleaseLeavesTheFreeingToTheExecutor) {
+  compile(kDecode32);
+  store->release(kDecode32);
+  EXPECT_EQ(store->state(kDecode32), ProgramState::kAbsent);
+  EXPECT_EQ(script->live_artifacts, 1) << "it takes time that the decode thread has not";
+  store->start(kDecode64, "because");
+  script->compile_cost = [this](const ProgramShape&, std::size_t) {
+    EXPECT_EQ(script->live_artifacts, 0) << "what was let go of before goes before";
+    return milliseconds(0);
+  };
+  run_all();
+  EXPECT_EQ(script->live_artifacts, 1);
+}
+
 TEST_F(ProgramStoreTest, AReleasedProgramLivesAsLongAsItIsHeld) {
   compile(kDecode32);
   auto program = store->install(kDecode32);
-  store->release(kDecode32);
+  release(kDecode32);
   EXPECT_EQ(script->live_artifacts, 1);
   program.reset();
   EXPECT_EQ(script->live_artifacts, 0);
@@ -193,17 +216,16 @@ TEST_F(ProgramStoreTest, AReleasedProgramLivesAsLongAsItIsHeld) {
 TEST_F(ProgramStoreTest, AFailedProgramCanBeTriedAgainOnceReleased) {
   script->compile_failures[kDecode32] = "no";
   compile(kDecode32);
-  store->release(kDecode32);
+  release(kDecode32);
   script->compile_failures.clear();
   compile(kDecode32);
   EXPECT_EQ(store->install(kDecode32)->shape(), kDecode32);
 }
 
-TEST_F(ProgramStoreTest, PartsThatDoNotDependOnTheRungAreCompiledOnceAndShared) {
+TEST_F(ProgramStoreTest, PartsAreSharedByTheProgramsTheyDoNotTellApart) {
   open(true);
-  compile(kDecode32);
-  compile(kDecode64);
-  compile(kPrefill32);
+  constexpr ProgramShape kBatch32{.batch = 2, .rung = 32};
+  for (const ProgramShape& shape : {kDecode32, kDecode64, kPrefill32, kBatch32}) compile(shape);
   using Compile = FakeBackend::Compile;
   EXPECT_EQ(backend->compiles(), (std::vector<Compile>{{kDecode32, "rows"},
                                                        {kDecode32, "attend"},
@@ -211,14 +233,19 @@ TEST_F(ProgramStoreTest, PartsThatDoNotDependOnTheRungAreCompiledOnceAndShared) 
                                                        {kDecode64, "attend"},
                                                        {kPrefill32, "rows"},
                                                        {kPrefill32, "attend"},
-                                                       {kPrefill32, "head"}}));
-  EXPECT_EQ(script->live_artifacts, 7);
-  store->release(kDecode32);
-  EXPECT_EQ(script->live_artifacts, 6) << "decode@64 holds the shared parts";
-  store->release(kDecode64);
-  EXPECT_EQ(script->live_artifacts, 3);
+                                                       {kPrefill32, "head"},
+                                                       {kBatch32, "rows"},
+                                                       {kBatch32, "head"}}));
+  EXPECT_EQ(script->live_artifacts, 9);
+  release(kBatch32);
+  release(kPrefill32);
+  EXPECT_EQ(script->live_artifacts, 4);
+  release(kDecode32);
+  EXPECT_EQ(script->live_artifacts, 3) << "decode@64 holds the parts that every rung shares";
+  release(kDecode64);
+  EXPECT_EQ(script->live_artifacts, 0);
   compile(kDecode64);
-  EXPECT_EQ(backend->compiles().size(), 10U) << "parts nobody holds are compiled again";
+  EXPECT_EQ(backend->compiles().size(), 12U) << "parts nobody holds are compiled again";
 }
 
 TEST_F(ProgramStoreTest, WaitRunsUntilTheProgramIsSettled) {

@@ -205,8 +205,8 @@ TEST_P(ProgramTest, ProgramsOfTheSameArtifactsDoNotShareBuffers) {
   EXPECT_EQ(copy(other.logits(0)), logits_after({7, 8}));
 }
 
-TEST(ProgramBatchTest, SequencesHaveTheirOwnCacheLiveRowsLogitsAndRows) {
-  const Made made = make({.batch = 2, .tokens = 2, .rung = 8});
+TEST_P(ProgramTest, SequencesHaveTheirOwnCacheLiveRowsLogitsAndRows) {
+  const Made made = make({.batch = 2, .tokens = 2, .rung = 8}, GetParam());
   Program& program = *made.program;
   Cache first(8);
   first.put_all({1, 2, 3});

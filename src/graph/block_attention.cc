@@ -39,20 +39,26 @@ NodeOutput to_f32(const NodeOutput& value) {
   return std::make_shared<ov::op::v0::Convert>(value, ov::element::f32);
 }
 
-/// [T * group, T]: query row g * T + i sees new rows 0..i.
-NodeOutput causal_bias(std::int64_t group, std::int64_t tokens) {
+/// [T, T]: query i sees new rows 0..i.
+NodeOutput causal_bias(std::int64_t tokens) {
   std::vector<float> bias;
-  bias.reserve(static_cast<std::size_t>(group * tokens * tokens));
-  for (std::int64_t g = 0; g < group; ++g) {
-    for (std::int64_t query = 0; query < tokens; ++query) {
-      for (std::int64_t row = 0; row < tokens; ++row) {
-        bias.push_back(row <= query ? 0.0F : kDeadRow);
-      }
+  bias.reserve(static_cast<std::size_t>(tokens * tokens));
+  for (std::int64_t query = 0; query < tokens; ++query) {
+    for (std::int64_t row = 0; row < tokens; ++row) {
+      bias.push_back(row <= query ? 0.0F : kDeadRow);
     }
   }
-  return ov::op::v0::Constant::create(
-      ov::element::f32,
-      {static_cast<std::size_t>(group * tokens), static_cast<std::size_t>(tokens)}, bias);
+  const auto extent = static_cast<std::size_t>(tokens);
+  return ov::op::v0::Constant::create(ov::element::f32, {extent, extent}, bias);
+}
+
+/// `scores` [1, Hkv, G * T, T] with later tokens hidden. The groups stand apart for the addition, so
+/// that one small triangle serves all: every layer of every program carries one.
+NodeOutput hide_later(const NodeOutput& scores, std::int64_t group, std::int64_t tokens) {
+  const auto heads = static_cast<std::int64_t>(scores.get_shape().at(1));
+  const NodeOutput apart = group == 1 ? scores : reshape(scores, {heads, group, tokens, tokens});
+  const NodeOutput hidden = std::make_shared<ov::op::v1::Add>(apart, causal_bias(tokens));
+  return group == 1 ? hidden : reshape(hidden, {1, heads, group * tokens, tokens});
 }
 
 }  // namespace
@@ -80,19 +86,15 @@ ov::Output<ov::Node> block_attention(const BlockAttentionInputs& inputs,
   const NodeOutput block_scores =
       std::make_shared<ov::op::v0::MatMul>(q, to_f32(inputs.cache_k));  // [blocks, Hkv, G * T, R]
   const NodeOutput cache_scores = std::make_shared<ov::op::v1::Add>(
-      reshape(transpose(block_scores, {1, 2, 0, 3}), {1, heads, queries, shape.rung}),
-      inputs.bias);
-  NodeOutput new_scores =
-      std::make_shared<ov::op::v0::MatMul>(q, by_head(inputs.k), false, true);  // [1, Hkv, G * T, T]
-  if (tokens > 1) {
-    new_scores = std::make_shared<ov::op::v1::Add>(new_scores, causal_bias(group, tokens));
-  }
+      reshape(transpose(block_scores, {1, 2, 0, 3}), {1, heads, queries, shape.rung}), inputs.bias);
+  NodeOutput new_scores = std::make_shared<ov::op::v0::MatMul>(q, by_head(inputs.k), false,
+                                                               true);  // [1, Hkv, G * T, T]
+  if (tokens > 1) new_scores = hide_later(new_scores, group, tokens);
 
   const NodeOutput weights = std::make_shared<ov::op::v8::Softmax>(
       std::make_shared<ov::op::v0::Concat>(ov::OutputVector{cache_scores, new_scores}, 3), 3);
   const auto split = std::make_shared<ov::op::v1::VariadicSplit>(
-      weights, ov::op::v0::Constant::create(ov::element::i64, {}, {3}),
-      ints({shape.rung, tokens}));
+      weights, ov::op::v0::Constant::create(ov::element::i64, {}, {3}), ints({shape.rung, tokens}));
 
   const NodeOutput block_weights = transpose(
       reshape(split->output(0), {heads, queries, blocks, shape.block_rows}), {2, 0, 1, 3});

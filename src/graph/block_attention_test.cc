@@ -3,11 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 #include <vector>
 
 #include "graph/program_spec.h"
+#include "openvino/core/graph_util.hpp"
+#include "openvino/op/constant.hpp"
 #include "openvino/op/parameter.hpp"
 #include "openvino/op/result.hpp"
 #include "openvino/openvino.hpp"
@@ -113,12 +116,11 @@ TEST_P(BlockAttention, EqualsTheReference) {
   ASSERT_EQ(out.get_shape(), q->get_shape());
 
   ov::Core core;
-  auto request =
-      core.compile_model(std::make_shared<ov::Model>(
-                             ov::ResultVector{std::make_shared<ov::op::v0::Result>(out)},
-                             ov::ParameterVector{q, k, v, cache_k, cache_v, bias}),
-                         "CPU", ov::hint::inference_precision(ov::element::f32))
-          .create_infer_request();
+  auto request = core.compile_model(std::make_shared<ov::Model>(
+                                        ov::ResultVector{std::make_shared<ov::op::v0::Result>(out)},
+                                        ov::ParameterVector{q, k, v, cache_k, cache_v, bias}),
+                                    "CPU", ov::hint::inference_precision(ov::element::f32))
+                     .create_infer_request();
   // Rows that hold nothing have finite rubbish: the bias alone must hide them.
   std::vector<float> blocked_k(at(c.rung * c.kv_heads * c.dim), 3.0F);
   std::vector<float> blocked_v(blocked_k.size(), -5.0F);
@@ -152,16 +154,46 @@ TEST_P(BlockAttention, EqualsTheReference) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Shapes, BlockAttention,
-    testing::Values(Case{"decode, grouped", 9, 3, 64, 1, 256, 128, 200},
-                    Case{"decode, empty cache", 4, 2, 16, 1, 64, 64, 0},
-                    Case{"decode, full cache", 4, 2, 16, 1, 128, 32, 128},
-                    Case{"decode, one KV head", 8, 1, 32, 1, 128, 64, 77},
-                    Case{"decode, no groups", 4, 4, 16, 1, 64, 16, 33},
-                    Case{"prefill, empty cache", 9, 3, 64, 8, 64, 64, 0},
-                    Case{"prefill, grouped", 8, 2, 16, 12, 128, 32, 50},
-                    Case{"prefill, no groups", 3, 3, 8, 5, 32, 16, 32}));
+INSTANTIATE_TEST_SUITE_P(Shapes, BlockAttention,
+                         testing::Values(Case{"decode, grouped", 9, 3, 64, 1, 256, 128, 200},
+                                         Case{"decode, empty cache", 4, 2, 16, 1, 64, 64, 0},
+                                         Case{"decode, full cache", 4, 2, 16, 1, 128, 32, 128},
+                                         Case{"decode, one KV head", 8, 1, 32, 1, 128, 64, 77},
+                                         Case{"decode, no groups", 4, 4, 16, 1, 64, 16, 33},
+                                         Case{"prefill, empty cache", 9, 3, 64, 8, 64, 64, 0},
+                                         Case{"prefill, grouped", 8, 2, 16, 12, 128, 32, 50},
+                                         Case{"prefill, no groups", 3, 3, 8, 5, 32, 16, 32}));
+
+/// Every layer of every program carries the causal triangle: one per group would multiply it.
+TEST(BlockAttentionSize, TheCausalBiasIsOneTriangleForAllGroups) {
+  const auto parameter = [](const ov::Shape& shape) {
+    return std::make_shared<ov::op::v0::Parameter>(ov::element::f32, shape);
+  };
+  const auto largest_constant = [&](std::int64_t tokens) {
+    const auto new_rows = parameter({1, at(tokens), 2, 16});
+    const auto out = block_attention({.q = parameter({1, at(tokens), 8, 16}),
+                                      .k = new_rows,
+                                      .v = new_rows,
+                                      .cache_k = parameter({2, 2, 16, 32}),
+                                      .cache_v = parameter({2, 2, 32, 16}),
+                                      .bias = parameter({64})},
+                                     {.heads = {8, 2, 16},
+                                      .tokens = tokens,
+                                      .rung = 64,
+                                      .block_rows = 32,
+                                      .scale = 1});
+    std::size_t largest = 0;
+    ov::traverse_nodes(ov::NodeVector{out.get_node_shared_ptr()},
+                       [&](const std::shared_ptr<ov::Node>& node) {
+                         if (ov::is_type<ov::op::v0::Constant>(node)) {
+                           largest = std::max(largest, ov::shape_size(node->get_output_shape(0)));
+                         }
+                       });
+    return largest;
+  };
+  EXPECT_EQ(largest_constant(24), 24U * 24U);
+  EXPECT_LE(largest_constant(1), 4U);  // only shapes and orders
+}
 
 }  // namespace
 }  // namespace ahead::graph

@@ -1,6 +1,8 @@
 // One function a partition. May use: base, model, OpenVINO.
 #include "graph/cut.h"
 
+#include "graph/cut_attention.h"
+
 namespace ahead::graph {
 namespace {
 
@@ -21,7 +23,10 @@ Cut cut_whole(const model::Decoder& decoder) {
 
 Cut cut(const model::Decoder& decoder, Partition partition) {
   switch (partition) {
-    case Partition::kWhole: break;
+    case Partition::kWhole:
+      break;
+    case Partition::kAttention:
+      return cut_at_attention(decoder);
   }
   return cut_whole(decoder);
 }

@@ -8,9 +8,12 @@ namespace ahead::graph {
 
 [[nodiscard]] inline ov::element::Type to_openvino(ElementType type) {
   switch (type) {
-    case ElementType::kF32: return ov::element::f32;
-    case ElementType::kF16: return ov::element::f16;
-    case ElementType::kI32: return ov::element::i32;
+    case ElementType::kF32:
+      return ov::element::f32;
+    case ElementType::kF16:
+      return ov::element::f16;
+    case ElementType::kI32:
+      return ov::element::i32;
   }
   return ov::element::dynamic;
 }

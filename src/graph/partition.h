@@ -28,8 +28,7 @@ class PartitionedDecoder {
 
   /// The static graph of part `part` of spec(shape), its ports in the order of the part's calls.
   /// Weights are shared with the decoder. Any thread; clones before it changes anything.
-  [[nodiscard]] std::shared_ptr<ov::Model> build(const ProgramShape& shape,
-                                                 std::size_t part) const;
+  [[nodiscard]] std::shared_ptr<ov::Model> build(const ProgramShape& shape, std::size_t part) const;
 
  private:
   std::shared_ptr<const model::Decoder> decoder_;

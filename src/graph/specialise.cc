@@ -1,4 +1,5 @@
-// Concrete shapes, ports and attentions in place of a piece's open ones. May use: base, model, OpenVINO.
+// Concrete shapes, ports and attentions in place of a piece's open ones. May use: base, model,
+// OpenVINO.
 #include "graph/specialise.h"
 
 #include <algorithm>
@@ -29,11 +30,11 @@ using ov::op::v0::Parameter;
 std::size_t dim(std::int64_t value) { return static_cast<std::size_t>(value); }
 
 std::string name_of(const Port& port) {
-  static constexpr const char* kNames[] = {"tokens", "positions", "logit_rows", "cache_bias",
-                                           "cache_k", "cache_v", "new_k", "new_v", "logits",
-                                           "internal"};
-  return std::string(kNames[static_cast<int>(port.role)]) + "." + std::to_string(port.layer) +
-         "." + std::to_string(port.row);
+  static constexpr const char* kNames[] = {"tokens",  "positions", "logit_rows", "cache_bias",
+                                           "cache_k", "cache_v",   "new_k",      "new_v",
+                                           "logits",  "internal"};
+  return std::string(kNames[static_cast<int>(port.role)]) + "." + std::to_string(port.layer) + "." +
+         std::to_string(port.row);
 }
 
 /// Parameters by the value they carry, created on first use.
@@ -134,9 +135,9 @@ NodeOutput entering(const Port& port, Inputs& inputs, const ShapeContext& contex
   const NodeOutput value = inputs(port);
   if (port.role != Role::kNewK && port.role != Role::kNewV) return value;
   const ov::Shape& rows = value.get_shape();
-  return reshape(convert(value, ov::element::f32), {1, context.shape.batch * context.shape.tokens,
-                                                    static_cast<std::int64_t>(rows[2]),
-                                                    static_cast<std::int64_t>(rows[3])});
+  return reshape(convert(value, ov::element::f32),
+                 {1, context.shape.batch * context.shape.tokens, static_cast<std::int64_t>(rows[2]),
+                  static_cast<std::int64_t>(rows[3])});
 }
 
 /// What becomes of a piece's own result: new rows leave as they are stored, a sequence at a time.
@@ -212,8 +213,8 @@ ValueSpec value_at(const Port& port, const ShapeContext& context) {
     case Role::kInternal:
       value.type = port.type;
       for (const ov::Dimension& dimension : port.shape) {
-        value.shape.push_back(dim(dimension.is_static() ? dimension.get_length()
-                                                        : shape.batch * shape.tokens));
+        value.shape.push_back(
+            dim(dimension.is_static() ? dimension.get_length() : shape.batch * shape.tokens));
       }
       break;
   }
@@ -251,8 +252,8 @@ std::shared_ptr<ov::Model> specialise(const Piece& piece, const ShapeContext& co
     results.push_back(result(leaving(new_rows.at(layer).k, k, context), k));
     results.push_back(result(leaving(new_rows.at(layer).v, v, context), v));
   }
-  const auto specialised = std::make_shared<ov::Model>(
-      results, parameters, piece.name + "." + to_string(context.shape));
+  const auto specialised =
+      std::make_shared<ov::Model>(results, parameters, piece.name + "." + to_string(context.shape));
   model::fold_constants(specialised);
   specialised->validate_nodes_and_infer_types();
   return specialised;

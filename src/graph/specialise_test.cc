@@ -1,4 +1,5 @@
-// A program's ports and shapes, and the sharing of a batch's weight-bearing part, on a small decoder.
+// A program's ports and shapes, and the sharing of a batch's weight-bearing part, on a small
+// decoder.
 #include "graph/specialise.h"
 
 #include <gtest/gtest.h>
@@ -22,8 +23,8 @@ namespace {
 std::shared_ptr<const model::Decoder> small_decoder() {
   using ov::op::v0::Constant;
   const auto input = [](const char* name, std::int64_t rank) {
-    auto parameter = std::make_shared<ov::op::v0::Parameter>(ov::element::i32,
-                                                             ov::PartialShape::dynamic(rank));
+    auto parameter =
+        std::make_shared<ov::op::v0::Parameter>(ov::element::i32, ov::PartialShape::dynamic(rank));
     parameter->set_friendly_name(name);
     return parameter;
   };
@@ -42,20 +43,19 @@ std::shared_ptr<const model::Decoder> small_decoder() {
       std::make_shared<ov::op::v8::Gather>(weights, reshape(tokens, {-1}), axis);
   for (std::int64_t layer = 0; layer < 2; ++layer) {
     const auto q = reshape(state, {1, -1, 4, 8});
-    const auto half = std::make_shared<ov::op::v8::Gather>(
-        q, Constant::create(ov::element::i64, {2}, {0, 1}),
-        Constant::create(ov::element::i64, {}, {2}));
+    const auto half =
+        std::make_shared<ov::op::v8::Gather>(q, Constant::create(ov::element::i64, {2}, {0, 1}),
+                                             Constant::create(ov::element::i64, {}, {2}));
     state = reshape(std::make_shared<model::CachedAttention>(
-                        q, half, half,
-                        model::CachedAttention::Attributes{layer, {4, 2, 8}, 0.25F}),
+                        q, half, half, model::CachedAttention::Attributes{layer, {4, 2, 8}, 0.25F}),
                     {-1, 32});
   }
   const auto logits = std::make_shared<ov::op::v0::MatMul>(
       std::make_shared<ov::op::v8::Gather>(state, rows, axis), weights, false, true);
   auto decoder = std::make_shared<model::Decoder>();
-  decoder->graph = std::make_shared<ov::Model>(
-      ov::ResultVector{std::make_shared<ov::op::v0::Result>(logits)},
-      ov::ParameterVector{tokens, positions, rows});
+  decoder->graph =
+      std::make_shared<ov::Model>(ov::ResultVector{std::make_shared<ov::op::v0::Result>(logits)},
+                                  ov::ParameterVector{tokens, positions, rows});
   decoder->layers = {{4, 2, 8}, {4, 2, 8}};
   decoder->vocabulary = 10;
   return decoder;
@@ -73,10 +73,12 @@ TEST(Specialise, PortsOfTheGraphAreTheValuesOfTheSpecification) {
     ASSERT_EQ(graph->inputs().size(), call.inputs.size());
     ASSERT_EQ(graph->outputs().size(), call.outputs.size());
     for (std::size_t i = 0; i < call.inputs.size(); ++i) {
-      EXPECT_EQ(graph->input(i).get_shape(), ov::Shape(spec.values[call.inputs[i].value].shape)) << i;
+      EXPECT_EQ(graph->input(i).get_shape(), ov::Shape(spec.values[call.inputs[i].value].shape))
+          << i;
     }
     for (std::size_t i = 0; i < call.outputs.size(); ++i) {
-      EXPECT_EQ(graph->output(i).get_shape(), ov::Shape(spec.values[call.outputs[i].value].shape)) << i;
+      EXPECT_EQ(graph->output(i).get_shape(), ov::Shape(spec.values[call.outputs[i].value].shape))
+          << i;
     }
     EXPECT_FALSE(graph->is_dynamic());
   }

@@ -27,6 +27,7 @@ Decision wish(const State& state) {
       if (state.status[state.current] == Status::kAbsent) {
         return start(state.current, "the next step needs it");
       }
+      if (state.switching) return nothing("the successor starts once this program is in use");
       const std::size_t successor = state.current + 1;
       if (successor >= state.reachable) {
         return nothing("the request ends before it could use a further program");
@@ -82,9 +83,6 @@ Decision decide(const State& state) {
   AHEAD_CHECK(state.current < state.status.size(), "the current program is one of the needs");
   if (state.status[state.current] == Status::kFailed) {
     return {Action::kProceed, state.current, "what the next step needs failed: the request ends"};
-  }
-  if (state.status[state.current] == Status::kFailed) {
-    return {Action::kProceed, state.current, "its compile failed: the error is delivered here"};
   }
   const auto compiling = std::find(state.status.begin(), state.status.end(), Status::kCompiling);
   const bool busy = compiling != state.status.end();

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "ahead/axes.h"
+#include "base/program_status.h"
 
 namespace ahead::plan {
 
@@ -43,7 +44,7 @@ struct Needs {
 [[nodiscard]] Needs needs_of(const NeedsQuery& query);
 
 /// Where a program stands.
-enum class Status { kAbsent, kCompiling, kReady, kFailed };
+using Status = ProgramStatus;
 
 /// What a decision looks at.
 struct State {
@@ -52,15 +53,18 @@ struct State {
   std::size_t reachable = 0;   ///< of Needs
   std::size_t current = 0;     ///< the need in use, or about to be
   bool first_token_out = false;
+  /// The current program is only being fetched: its successor starts once it is in use, behind the
+  /// freeing of what it replaces.
+  bool switching = false;
   /// The one background compile is taken by a program this request does not need.
   bool other_compiling = false;
 };
 
 enum class Action {
-  kStart,    ///< start compiling `need` now
-  kWait,     ///< the request cannot go on before `need` is settled
+  kStart,      ///< start compiling `need` now
+  kWait,       ///< the request cannot go on before `need` is settled
   kWaitOther,  ///< the request cannot go on, and another request's compile is in the way
-  kProceed,  ///< go on with the current program
+  kProceed,    ///< go on with the current program
 };
 
 struct Decision {

@@ -98,7 +98,9 @@ void Recorder::memory(Memory held) {
   memory_ = held;
   auto& peak = result_.memory;
   peak.kv_reserved_peak_bytes = std::max(peak.kv_reserved_peak_bytes, held.reserved_bytes);
-  peak.kv_committed_peak_bytes = std::max(peak.kv_committed_peak_bytes, held.committed_bytes);
+  peak.kv_committed_peak_bytes = held.committed_bytes < 0
+                                     ? held.committed_bytes
+                                     : std::max(peak.kv_committed_peak_bytes, held.committed_bytes);
   result_.trace.push_back({.row = "kv",
                            .name = "KV bytes",
                            .begin_s = since_begin(time),
@@ -117,7 +119,9 @@ void Recorder::finish(const std::vector<compile::CompileLog>& log) {
       return seconds > 0 ? static_cast<std::int64_t>(byte_s / seconds) : last;
     };
     result_.memory.kv_reserved_avg_bytes = average(reserved_byte_s_, memory_.reserved_bytes);
-    result_.memory.kv_committed_avg_bytes = average(committed_byte_s_, memory_.committed_bytes);
+    result_.memory.kv_committed_avg_bytes =
+        memory_.committed_bytes < 0 ? memory_.committed_bytes
+                                    : average(committed_byte_s_, memory_.committed_bytes);
   }
 
   double compiled_s = 0;

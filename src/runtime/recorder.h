@@ -46,7 +46,7 @@ class Recorder {
   /// What the cache holds from now on.
   struct Memory {
     std::int64_t reserved_bytes = 0;
-    std::int64_t committed_bytes = 0;
+    std::int64_t committed_bytes = 0;  ///< negative: the kernel does not tell
   };
   void memory(Memory now);
 

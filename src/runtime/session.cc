@@ -7,22 +7,12 @@
 
 #include "ahead/error.h"
 #include "base/check.h"
+#include "base/text.h"
 
 namespace ahead::runtime {
 namespace {
 
-using compile::ProgramState;
 using graph::ProgramShape;
-
-plan::Status to_status(ProgramState state) {
-  switch (state) {
-    case ProgramState::kAbsent: return plan::Status::kAbsent;
-    case ProgramState::kCompiling: return plan::Status::kCompiling;
-    case ProgramState::kReady: return plan::Status::kReady;
-    case ProgramState::kFailed: return plan::Status::kFailed;
-  }
-  return plan::Status::kAbsent;
-}
 
 /// Thrown through the run when the stop token was triggered while waiting.
 struct Interrupted {};
@@ -57,15 +47,27 @@ class Session::Run {
       result_.finish_reason = FinishReason::kCancelled;
     } catch (const Error& error) {
       if (!first_token_out_) throw;
-      result_.finish_reason = FinishReason::kError;
-      result_.error = error.what();
+      fail(error.what());
+    } catch (const std::exception& error) {  // of a back end, an allocator, or a callback
+      const std::string text = "generation failed: " + reason_of(error.what());
+      if (!first_token_out_) throw Error(ErrorKind::kDevice, text);
+      fail(text);
     }
     recorder_.finish(dependencies_.programs.log());
   }
 
  private:
+  void fail(const std::string& text) {
+    result_.finish_reason = FinishReason::kError;
+    result_.error = text;
+  }
+
   /// The whole request; the reason it ended.
   std::optional<FinishReason> generate() {
+    if (job_.stop.stop_requested()) throw Interrupted();
+    // Memory that cannot be had is told now, not after a compile; what it takes hides behind one.
+    consult();
+    make_cache();
     move_to(0);
     std::int32_t token = prefill();
     first_token_out_ = true;
@@ -94,13 +96,15 @@ class Session::Run {
       const std::int64_t valid = std::min({chunk, prompt - first, rung() - first});
       for (std::int64_t i = 0; i < chunk; ++i) {
         program_->tokens()[count(i)] = i < valid ? job_.prompt[count(first + i)] : 0;
-        program_->positions()[count(i)] = static_cast<std::int32_t>(first + i);
+        // Padding repeats the last position: one beyond the rung may have no embedding.
+        program_->positions()[count(i)] = static_cast<std::int32_t>(first + std::min(i, valid - 1));
       }
       program_->logit_rows()[0] = static_cast<std::int32_t>(valid - 1);
       run_program(valid);
       const bool last = live() == prompt;
       const std::int32_t token = last ? callbacks_.choose(logits(first + valid - 1)) : 0;
       recorder_.prefilled(begin, rung(), valid);
+      sample_new_block();
       report({.kind = Progress::Kind::kPrefill, .rung = rung(), .tokens = live()});
       if (last) return token;
     }
@@ -116,6 +120,7 @@ class Session::Run {
     run_program(1);
     const std::int32_t next = callbacks_.choose(logits(position));
     recorder_.stepped(begin, rung());
+    sample_new_block();
     return next;
   }
 
@@ -133,9 +138,7 @@ class Session::Run {
       const compile::KeyValue made = program_->new_rows(static_cast<std::int64_t>(layer), 0);
       rows[layer] = {made.k.data, made.v.data};
     }
-    const std::size_t blocks = cache_->layout().blocks(cache_->live_rows());
     cache_->append(rows, count(valid));
-    if (cache_->layout().blocks(cache_->live_rows()) != blocks) sample_memory();
   }
 
   /// Makes need `index` the current one: gets its program, grows the cache to its rung, binds.
@@ -145,41 +148,18 @@ class Session::Run {
     const std::int64_t from = begins ? 0 : rung();
     const bool boundary = !begins && needs_[index].rung != from;
     current_ = index;
-    const TimePoint asked = recorder_.now();
     const bool ready = status(index) == plan::Status::kReady;
-    settle(boundary && first_token_out_);
-    const TimePoint installed = recorder_.now();
+    const double waited_s = settle(boundary && first_token_out_);
     std::shared_ptr<compile::Program> next = dependencies_.programs.install(shape(index));
-
-    const TimePoint begin = recorder_.now();
-    kv::Growth growth;
-    if (!cache_) {
-      make_cache();
-    } else if (boundary) {
-      growth = cache_->grow(count(needs_[index].rung));
-      sample_memory();  // both buffers, at the peak
-    }
-    bind(*next);
-    program_ = std::move(next);
-    if (boundary) {
-      cache_->release_old();
-      for (std::size_t left = 0; left < index; ++left) {
-        if (needs_[left].rung < needs_[index].rung) dependencies_.programs.release(shape(left));
-      }
-      sample_memory();
-      recorder_.boundary({.from = from,
-                          .to = needs_[index].rung,
-                          .at_token = live(),
-                          .ready = ready,
-                          .wait_s = to_seconds(installed - asked),
-                          .migration_s = to_seconds(recorder_.now() - begin),
-                          .copied_bytes = static_cast<std::int64_t>(growth.copied_bytes),
-                          .live_blocks = static_cast<std::int64_t>(growth.live_blocks)},
-                         begin);
-      report({.kind = Progress::Kind::kBoundary,
-              .rung = rung(),
-              .tokens = live(),
-              .seconds = to_seconds(installed - asked)});
+    if (!boundary) {
+      bind(*next);
+      program_ = std::move(next);
+    } else {
+      switch_to(std::move(next), {.from = from,
+                                  .to = needs_[index].rung,
+                                  .at_token = live(),
+                                  .ready = ready,
+                                  .wait_s = waited_s});
     }
     for (const std::string& device : program_->execution_devices()) {
       auto& devices = result_.executed_on;
@@ -189,12 +169,40 @@ class Session::Run {
     }
   }
 
+  /// Grows the cache, binds the successor, and lets go of what is left behind. The kernel's account
+  /// is read between the timed parts: it is no part of a migration.
+  void switch_to(std::shared_ptr<compile::Program> next, BoundaryRecord record) {
+    const TimePoint begin = recorder_.now();
+    const kv::Growth growth = cache_->grow(count(record.to));
+    bind(*next);
+    program_ = std::move(next);
+    const TimePoint bound = recorder_.now();
+    sample_memory();  // at the peak: both buffers
+    const TimePoint releasing = recorder_.now();
+    cache_->release_old();
+    for (const ProgramShape& left : dependencies_.programs.settled()) {
+      if (left.rung < record.to) dependencies_.programs.release(left);
+    }
+    record.migration_s = to_seconds((bound - begin) + (recorder_.now() - releasing));
+    record.copied_bytes = static_cast<std::int64_t>(growth.copied_bytes);
+    record.live_blocks = static_cast<std::int64_t>(growth.live_blocks);
+    sample_memory();
+    const Progress progress{.kind = Progress::Kind::kBoundary,
+                            .rung = record.to,
+                            .tokens = live(),
+                            .seconds = record.wait_s};
+    recorder_.boundary(std::move(record), begin);
+    report(progress);
+  }
+
   void make_cache() {
+    const TimePoint begin = recorder_.now();
     cache_ = kv::make_cache(options_.axes.kv,
                             {.layout = options_.layout,
                              .first_capacity = count(needs_.front().rung),
                              .last_capacity = count(options_.axes.ladder.back())},
                             dependencies_.pages);
+    result_.time_s.kv_allocation = to_seconds(recorder_.now() - begin);
     sample_memory();
   }
 
@@ -206,42 +214,45 @@ class Session::Run {
     program.bind_cache(0, layers);
   }
 
-  /// Does what the schedule says until the current program is settled.
-  void settle(bool at_boundary) {
+  /// Does what the schedule says until the current program is settled; the seconds it waited.
+  double settle(bool at_boundary) {
+    double waited_s = 0;
     while (true) {
-      if (job_.stop.stop_requested()) throw Interrupted();  // before a compile nobody wants
-      const plan::Decision decision = decide();
-      if (decision.action == plan::Action::kProceed) return;
+      const auto compiling = dependencies_.programs.compiling();
+      const plan::Decision decision = decide(compiling, true);
+      if (decision.action == plan::Action::kProceed) return waited_s;
       if (decision.action == plan::Action::kStart) {
         start(decision);
         continue;
       }
-      const ProgramShape awaited = decision.action == plan::Action::kWaitOther
-                                       ? *dependencies_.programs.compiling()
-                                       : shape(decision.need);
+      const ProgramShape awaited =
+          decision.action == plan::Action::kWaitOther ? *compiling : shape(decision.need);
       const TimePoint begin = recorder_.now();
       report_compile(Progress::Kind::kCompileBegin, awaited, true, 0);
       const bool came = dependencies_.programs.wait(awaited, job_.stop);
       recorder_.waited({.shape = awaited, .begin = begin, .at_boundary = at_boundary});
+      const double seconds = to_seconds(recorder_.now() - begin);
+      waited_s += seconds;
       if (!came) throw Interrupted();
       if (background_ == awaited) background_.reset();
-      report_compiled(awaited, true);
+      report_compile(Progress::Kind::kCompileEnd, awaited, true, seconds);
     }
   }
 
   /// At a token boundary: starts what the schedule wants started; never waits.
   void consult() {
     report_background();
-    const plan::Decision decision = decide();
+    const plan::Decision decision = decide(dependencies_.programs.compiling(), false);
     if (decision.action == plan::Action::kStart) start(decision);
   }
 
-  [[nodiscard]] plan::Decision decide() const {
+  [[nodiscard]] plan::Decision decide(const std::optional<ProgramShape>& compiling,
+                                      bool switching) const {
     plan::State state{.schedule = options_.axes.schedule,
                       .reachable = reachable_,
                       .current = current_,
-                      .first_token_out = first_token_out_};
-    const auto compiling = dependencies_.programs.compiling();
+                      .first_token_out = first_token_out_,
+                      .switching = switching};
     state.other_compiling = compiling.has_value();
     for (std::size_t index = 0; index < needs_.size(); ++index) {
       // A program that was left is released, and not missed.
@@ -290,18 +301,34 @@ class Session::Run {
             .seconds = seconds});
   }
 
+  /// Reads the kernel's account where a block was opened: there it changes most.
+  void sample_new_block() {
+    const std::size_t blocks = cache_->layout().blocks(cache_->live_rows());
+    if (blocks != sampled_blocks_) sample_memory();
+  }
+
   void sample_memory() {
+    sampled_blocks_ = cache_->layout().blocks(cache_->live_rows());
+    std::int64_t committed = -1;
+    try {
+      committed = static_cast<std::int64_t>(cache_->committed_bytes());
+    } catch (const Error& error) {  // an instrument that fails ends no request
+      if (error.kind() != ErrorKind::kIo) throw;
+    }
     recorder_.memory({.reserved_bytes = static_cast<std::int64_t>(cache_->reserved_bytes()),
-                      .committed_bytes = static_cast<std::int64_t>(cache_->committed_bytes())});
+                      .committed_bytes = committed});
   }
 
   [[nodiscard]] ProgramShape shape(std::size_t need) const {
     return {.batch = 1, .tokens = needs_[need].tokens, .rung = needs_[need].rung};
   }
   [[nodiscard]] plan::Status status_of(const ProgramShape& shape) const {
-    return to_status(dependencies_.programs.state(shape));
+    return dependencies_.programs.state(shape);
   }
   [[nodiscard]] plan::Status status(std::size_t need) const { return status_of(shape(need)); }
+  [[nodiscard]] bool settled(std::size_t need) const {
+    return status(need) == plan::Status::kReady || status(need) == plan::Status::kFailed;
+  }
   [[nodiscard]] std::int64_t rung() const { return needs_[current_].rung; }
   [[nodiscard]] std::int64_t live() const {
     return cache_ ? static_cast<std::int64_t>(cache_->live_rows()) : 0;
@@ -321,6 +348,7 @@ class Session::Run {
   std::unique_ptr<kv::KvCache> cache_;
   std::shared_ptr<compile::Program> program_;
   std::vector<kv::NewRows> new_rows_;
+  std::size_t sampled_blocks_ = 0;
 };
 
 Session::Session(Options options, Dependencies dependencies)

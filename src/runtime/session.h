@@ -54,8 +54,8 @@ class Session {
   };
   Session(Options options, Dependencies dependencies);
 
-  /// Fills `result` as far as the run got. Throws Error before the first token; afterwards a failure
-  /// ends the request and stands in `result.error`.
+  /// Fills `result` as far as the run got. Throws Error before the first token; afterwards a
+  /// failure ends the request and stands in `result.error`.
   void run(const Job& job, const Callbacks& callbacks, RunResult& result);
 
  private:

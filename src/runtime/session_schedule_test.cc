@@ -223,10 +223,10 @@ TEST(AccountTest, StepsAreCountedByTheRungTheyRanOn) {
 }
 
 TEST(AccountTest, ReservedMemoryIsWeightedByTime) {
-  // 2048 bytes from 10 to 32 ms, 4096 until 48 ms; both at the switch.
+  // 2048 bytes until 32 ms, 4096 until 48 ms; both at the switch.
   World copying({.axes = {.ladder = {16, 32}, .kv = KvPolicy::kCopyGrow}});
   const RunResult copied = copying.run().result;
-  EXPECT_EQ(copied.memory.kv_reserved_avg_bytes, (2048 * 22 + 4096 * 16) / 38);
+  EXPECT_EQ(copied.memory.kv_reserved_avg_bytes, (2048 * 32 + 4096 * 16) / 48);
   EXPECT_EQ(copied.memory.kv_reserved_peak_bytes, 2048 + 4096);
   EXPECT_EQ(copied.memory.kv_committed_avg_bytes, copied.memory.kv_reserved_avg_bytes);
   World shared({.axes = {.ladder = {16, 32}, .kv = KvPolicy::kSharedMax}});
@@ -235,20 +235,34 @@ TEST(AccountTest, ReservedMemoryIsWeightedByTime) {
   EXPECT_EQ(kept.memory.kv_reserved_peak_bytes, 4096);
 }
 
-TEST(ReleaseTest, WhatWasLeftIsFreedRightAfterTheSwitch) {
+TEST(ReleaseTest, WhatWasLeftIsLetGoAtTheSwitchAndFreedBeforeTheNextCompile) {
   for (const Schedule schedule : {Schedule::kEager, Schedule::kOneAhead, Schedule::kOnDemand}) {
+    SCOPED_TRACE(name_of(schedule));
     World world(with(schedule));
+    std::int64_t rung = 16;
+    world.on_step = [&] {
+      if (world.store->compiling() || rung == 16) return;
+      const int above = rung == 32 ? 2 : rung == 64 ? 1 : 0;
+      const int ahead = schedule == Schedule::kEager      ? above
+                        : schedule == Schedule::kOneAhead ? std::min(above, 1)
+                                                          : 0;
+      EXPECT_EQ(world.script->live_artifacts, 1 + ahead) << "at " << rung;
+    };
+    world.script->compile_cost = [&, cost = world.script->compile_cost](const ProgramShape& shape,
+                                                                        std::size_t part) {
+      if (schedule != Schedule::kEager && shape.rung > 32) {
+        EXPECT_EQ(world.script->live_artifacts, 1) << "besides " << to_string(shape);
+      }
+      return cost(shape, part);
+    };
     static_cast<void>(world.run({.on_progress = [&](const Progress& progress) {
       if (progress.kind != Progress::Kind::kBoundary) return;
-      for (const std::int64_t rung : {16, 32, 64}) {
-        if (rung >= progress.rung) continue;
-        EXPECT_EQ(world.store->state(decode_at(rung)), ProgramState::kAbsent);
-        EXPECT_EQ(world.store->state(prefill_at(rung)), ProgramState::kAbsent);
+      rung = progress.rung;
+      for (const std::int64_t left : {16, 32, 64}) {
+        if (left >= rung) continue;
+        EXPECT_EQ(world.store->state(decode_at(left)), ProgramState::kAbsent);
+        EXPECT_EQ(world.store->state(prefill_at(left)), ProgramState::kAbsent);
       }
-      const int ahead = schedule == Schedule::kEager && progress.rung == 32   ? 3
-                        : schedule == Schedule::kEager && progress.rung == 64 ? 2
-                                                                              : 1;
-      EXPECT_EQ(world.script->live_artifacts, ahead);
     }}));
     EXPECT_EQ(world.script->live_artifacts, 1) << "the last rung's";
   }

@@ -190,6 +190,7 @@ TEST(SessionMemoryTest, MemoryRefusedAtABoundaryKeepsTheTokensBeforeIt) {
                 AllOf(HasSubstr("bytes"), HasSubstr(std::to_string(16U << boundary) + " rows")));
     EXPECT_EQ(outcome.result.boundaries.size(), boundary - 1);
     EXPECT_EQ(world.pages.fake.held_regions(), 0U);
+    EXPECT_FALSE(world.store->compiling()) << "nothing is compiled for a request that ended";
     // The programs are as good as before.
     expect_tokens(world.run(), {3, 1, 4, 1}, 125);
   }

@@ -79,6 +79,7 @@ class World {
       return std::max(due() - clock.now(), TimePoint(0));
     };
     script->on_step = [this] {
+      free_released();
       if (executor.queued() > 0 && clock.now() >= due()) executor.run_one();
       if (on_step) on_step();
     };
@@ -118,7 +119,14 @@ class World {
     session.run({.prompt = ask.prompt, .max_new_tokens = ask.max_new_tokens, .stop = ask.stop},
                 callbacks, outcome.result);
     outcome.elapsed_s = to_seconds(clock.now() - begin);
+    free_released();
     return outcome;
+  }
+
+  /// Lets the executor free the programs that were released: those tasks stand in front of a
+  /// compile.
+  void free_released() {
+    while (executor.queued() > (store->compiling() ? 1U : 0U)) executor.run_one();
   }
   Outcome run() { return run(Ask{}); }
 

@@ -67,6 +67,7 @@ class CompiledTokenizer final : public Tokenizer {
       : encoder_(compile(models.encoder)),
         decoder_(compile(models.decoder)),
         wide_decoder_(models.decoder->input().get_element_type() == ov::element::i64),
+        prefix_(models.prefix),
         end_tokens_(models.end_tokens) {}
 
   std::vector<std::int32_t> encode(std::string_view text) const override {
@@ -102,12 +103,14 @@ class CompiledTokenizer final : public Tokenizer {
     }
   }
 
+  std::vector<std::int32_t> prefix() const override { return prefix_; }
   const std::vector<std::int32_t>& end_tokens() const override { return end_tokens_; }
 
  private:
   mutable SharedRequest encoder_;
   mutable SharedRequest decoder_;
   const bool wide_decoder_;
+  const std::vector<std::int32_t> prefix_;
   const std::vector<std::int32_t> end_tokens_;
 };
 

@@ -16,6 +16,7 @@ struct TokenizerModels {
   std::shared_ptr<ov::Model> encoder;
   /// Ids [1, n] in, one string out whose bytes are the tokens' bytes.
   std::shared_ptr<ov::Model> decoder;
+  std::vector<std::int32_t> prefix;
   std::vector<std::int32_t> end_tokens;
 };
 

@@ -45,6 +45,20 @@ ov::OutputVector strings(const std::vector<std::string>& texts) {
   return {ints(begins), ints(ends), bytes(all)};
 }
 
+/// Brings pieces into composed form but for the finished ones, special tokens. The operation takes
+/// pieces without their rows.
+ov::OutputVector compose_characters(const ov::OutputVector& pieces, const NodeFactory& factory) {
+  ov::OutputVector composed(pieces.begin(), pieces.begin() + 2);
+  append(composed, factory.create("CharsMapNormalization", {pieces.begin() + 2, pieces.end()},
+                                  {{"normalization_form", std::string("nfc")},
+                                   {"add_dummy_prefix", false},
+                                   {"remove_extra_whitespaces", false},
+                                   {"escape_whitespaces", false},
+                                   {"case_fold", false},
+                                   {"nmt", false}}));
+  return composed;
+}
+
 }  // namespace
 
 // In both graphs the input's shape is dynamic though there is always one text: where it is static
@@ -62,6 +76,7 @@ std::shared_ptr<ov::Model> make_encoder(const GgufVocabulary& vocabulary,
   // mask a second RegexSplit reads beyond its input.
   pieces.push_back(bytes(special_tokens_pattern(vocabulary.written_out)));
   pieces = factory.create("SpecialTokensSplit", pieces);
+  if (composes_characters(vocabulary.pre)) pieces = compose_characters(pieces, factory);
   for (const std::string& pattern : split_patterns(vocabulary.pre)) {
     pieces.push_back(bytes(pattern));
     pieces = factory.create("RegexSplit", pieces,

@@ -1,6 +1,10 @@
 // From GGUF metadata to a compiled tokenizer. May use: std, OpenVINO.
 #include "text/gguf_tokenizer.h"
 
+#include <openvino/core/except.hpp>
+
+#include "ahead/error.h"
+#include "base/text.h"
 #include "text/compiled_tokenizer.h"
 #include "text/gguf_graph.h"
 #include "text/gguf_vocabulary.h"
@@ -13,9 +17,16 @@ std::unique_ptr<Tokenizer> make_gguf_tokenizer(const ov::AnyMap& metadata,
   const GgufVocabulary vocabulary = read_gguf_vocabulary(metadata);
   const NodeFactory factory(options.library.empty() ? default_tokenizers_library()
                                                     : options.library);
-  return compile_tokenizer({.encoder = make_encoder(vocabulary, factory),
-                            .decoder = make_decoder(vocabulary, factory),
-                            .end_tokens = vocabulary.end_tokens});
+  try {
+    return compile_tokenizer({.encoder = make_encoder(vocabulary, factory),
+                              .decoder = make_decoder(vocabulary, factory),
+                              .prefix = vocabulary.prefix,
+                              .end_tokens = vocabulary.end_tokens});
+  } catch (const ov::Exception& cause) {
+    throw Error(ErrorKind::kInvalidModel,
+                "the GGUF file's tokenizer cannot be run: " + reason_of(cause.what()) +
+                    "; convert the model again");
+  }
 }
 
 }  // namespace ahead::text

@@ -43,6 +43,21 @@ std::optional<std::int64_t> scalar(const ov::AnyMap& metadata, const std::string
   invalid("tokenizer.ggml." + key + " is not one 32-bit integer");
 }
 
+/// A yes or no such as add_bos_token; no when it is not there.
+bool flag(const ov::AnyMap& metadata, const std::string& key) {
+  const auto found = metadata.find(key);
+  if (found == metadata.end()) return false;
+  if (found->second.is<bool>()) return found->second.as<bool>();
+  if (found->second.is<ov::Tensor>()) {
+    const auto& tensor = found->second.as<ov::Tensor>();
+    // One byte, whatever it is called.
+    if (tensor.get_size() == 1 && tensor.get_byte_size() == 1) {
+      return *static_cast<const std::uint8_t*>(tensor.data()) != 0;
+    }
+  }
+  invalid("tokenizer.ggml." + key + " is not a yes or no");
+}
+
 std::vector<std::int32_t> token_types(const ov::AnyMap& metadata, std::size_t tokens) {
   const auto& tensor = required<ov::Tensor>(metadata, "token_type");
   if (tensor.get_element_type() != ov::element::i32 || tensor.get_size() != tokens) {
@@ -122,18 +137,32 @@ void hide_unreachable(const std::vector<std::int32_t>& types, GgufVocabulary& vo
   }
 }
 
+/// A token's id, checked against the vocabulary.
+std::optional<std::int32_t> token_id(const ov::AnyMap& metadata, const std::string& key,
+                                     const GgufVocabulary& vocabulary) {
+  const std::optional<std::int64_t> id = scalar(metadata, key);
+  if (!id.has_value()) return std::nullopt;
+  if (*id < 0 || *id >= static_cast<std::int64_t>(vocabulary.tokens.size())) {
+    invalid("tokenizer.ggml." + key + " is " + std::to_string(*id) + " of " +
+            std::to_string(vocabulary.tokens.size()) + " tokens");
+  }
+  return static_cast<std::int32_t>(*id);
+}
+
+void read_prefix(const ov::AnyMap& metadata, GgufVocabulary& vocabulary) {
+  if (!flag(metadata, "add_bos_token")) return;
+  const auto token = token_id(metadata, "bos_token_id", vocabulary);
+  if (!token.has_value()) invalid("it asks for a first token but has no tokenizer.ggml.bos_token_id");
+  vocabulary.prefix = {*token};
+}
+
 void read_end_tokens(const ov::AnyMap& metadata, GgufVocabulary& vocabulary) {
   // End of sequence, of turn, of message.
   for (const char* key : {"eos_token_id", "eot_token_id", "eom_token_id"}) {
-    const std::optional<std::int64_t> id = scalar(metadata, key);
-    if (!id.has_value()) continue;
-    if (*id < 0 || *id >= static_cast<std::int64_t>(vocabulary.tokens.size())) {
-      invalid("tokenizer.ggml." + std::string(key) + " is " + std::to_string(*id) + " of " +
-              std::to_string(vocabulary.tokens.size()) + " tokens");
-    }
-    const auto token = static_cast<std::int32_t>(*id);
-    if (std::ranges::find(vocabulary.end_tokens, token) == vocabulary.end_tokens.end()) {
-      vocabulary.end_tokens.push_back(token);
+    const auto token = token_id(metadata, key, vocabulary);
+    if (!token.has_value()) continue;
+    if (std::ranges::find(vocabulary.end_tokens, *token) == vocabulary.end_tokens.end()) {
+      vocabulary.end_tokens.push_back(*token);
     }
   }
 }
@@ -157,6 +186,7 @@ GgufVocabulary read_gguf_vocabulary(const ov::AnyMap& metadata) {
   read_tokens(metadata, types, vocabulary);
   read_merges(metadata, vocabulary);
   hide_unreachable(types, vocabulary);
+  read_prefix(metadata, vocabulary);
   read_end_tokens(metadata, vocabulary);
   return vocabulary;
 }

@@ -21,6 +21,8 @@ struct GgufVocabulary {
   std::vector<std::string> written_out;
   /// Tokens that have no text when decoded.
   std::vector<std::int32_t> silent;
+  /// Tokens the model expects in front of every text.
+  std::vector<std::int32_t> prefix;
   /// Tokens that end generation.
   std::vector<std::int32_t> end_tokens;
   /// Name of the pre-tokenizer.

@@ -2,12 +2,16 @@
 // base.
 #include "text/ir_tokenizer.h"
 
+#include <algorithm>
 #include <openvino/op/constant.hpp>
 #include <openvino/op/convert.hpp>
 #include <openvino/op/slice.hpp>
 #include <openvino/runtime/core.hpp>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
 
 #include "ahead/error.h"
 #include "base/text.h"
@@ -19,13 +23,14 @@ namespace ahead::text {
 namespace {
 
 std::shared_ptr<ov::Model> read(ov::Core& core, const std::filesystem::path& path) {
-  if (!std::filesystem::exists(path)) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) {
     throw Error(ErrorKind::kInvalidModel,
                 path.string() + " is missing; export the model with its tokenizer");
   }
   try {
     return core.read_model(path.string());
-  } catch (const ov::Exception& cause) {
+  } catch (const std::exception& cause) {
     throw Error(ErrorKind::kInvalidModel,
                 path.string() + " cannot be read: " + reason_of(cause.what()));
   }
@@ -58,6 +63,30 @@ void empty_constant_segments(const std::shared_ptr<ov::Node>& node) {
   }
 }
 
+/// The one number of a constant, or `otherwise` when it is computed.
+std::int64_t number(const ov::Node& node, std::int64_t otherwise) {
+  const auto* constant = ov::as_type<const ov::op::v0::Constant>(&node);
+  if (constant == nullptr || ov::shape_size(constant->get_shape()) != 1) return otherwise;
+  return constant->cast_vector<std::int64_t>().front();
+}
+
+/// The tokens of the constant segments in front of the text.
+std::vector<std::int32_t> prefix_of(const ov::Node& node) {
+  std::vector<std::int32_t> prefix;
+  for (std::size_t i = 0; i + 2 < node.get_input_size(); i += 3) {
+    const auto* ids = ov::as_type<ov::op::v0::Constant>(node.get_input_node_ptr(i + 2));
+    if (ids == nullptr) return prefix;
+    const auto values = ids->cast_vector<std::int32_t>();
+    const auto count = std::ssize(values);
+    const auto begin = number(*node.get_input_node_ptr(i), 0);
+    const auto end = number(*node.get_input_node_ptr(i + 1), count);
+    for (auto at = std::max<std::int64_t>(begin, 0); at < std::min<std::int64_t>(end, count); ++at) {
+      prefix.push_back(values[static_cast<std::size_t>(at)]);
+    }
+  }
+  return {};  // no text anywhere: not the segments of one
+}
+
 /// The ids before they are padded, which is also before some writers cut the text's beginning off.
 ov::Output<ov::Node> unpadded_ids(const ov::Model& model) {
   ov::Output<ov::Node> ids = model.output("input_ids").get_node()->input_value(0);
@@ -65,14 +94,25 @@ ov::Output<ov::Node> unpadded_ids(const ov::Model& model) {
   return is_a(*ids.get_node(), "RaggedToDense") ? ids.get_node()->input_value(2) : ids;
 }
 
-std::shared_ptr<ov::Model> tame_encoder(const std::shared_ptr<ov::Model>& model) {
+/// An encoder that adds nothing, and what it would have put in front.
+struct TamedEncoder {
+  std::shared_ptr<ov::Model> model;
+  std::vector<std::int32_t> prefix;
+};
+
+TamedEncoder tame_encoder(const std::shared_ptr<ov::Model>& model) {
+  std::vector<std::int32_t> prefix;
   for (const auto& node : model->get_ordered_ops()) {
-    if (is_a(*node, "CombineSegments")) empty_constant_segments(node);
+    if (is_a(*node, "CombineSegments")) {
+      prefix = prefix_of(*node);
+      empty_constant_segments(node);
+    }
     if (is_a(*node, "Truncate")) bypass(node, 3);
   }
   // Without the sinks: what they assign only switches truncation.
-  return std::make_shared<ov::Model>(ov::OutputVector{unpadded_ids(*model)},
-                                     model->get_parameters(), "encoder");
+  return {.model = std::make_shared<ov::Model>(ov::OutputVector{unpadded_ids(*model)},
+                                               model->get_parameters(), "encoder"),
+          .prefix = std::move(prefix)};
 }
 
 void tame_decoder(const std::shared_ptr<ov::Model>& model) {
@@ -122,8 +162,11 @@ std::unique_ptr<Tokenizer> make_ir_tokenizer(const std::filesystem::path& folder
   const std::vector<std::int32_t> ends = end_tokens(*encoder, folder);
   try {
     tame_decoder(decoder);
-    return compile_tokenizer(
-        {.encoder = tame_encoder(encoder), .decoder = decoder, .end_tokens = ends});
+    const TamedEncoder tamed = tame_encoder(encoder);
+    return compile_tokenizer({.encoder = tamed.model,
+                              .decoder = decoder,
+                              .prefix = tamed.prefix,
+                              .end_tokens = ends});
   } catch (const ov::Exception& cause) {
     throw Error(ErrorKind::kInvalidModel,
                 folder.string() + " has no tokenizer Ahead can run: " + reason_of(cause.what()));

@@ -56,6 +56,8 @@ std::vector<std::string> split_patterns(std::string_view pre) {
           known + ". Use an OpenVINO IR folder of this model, which brings its own tokenizer");
 }
 
+bool composes_characters(std::string_view pre) { return pre == "qwen2"; }
+
 std::string special_tokens_pattern(std::vector<std::string> tokens) {
   std::erase(tokens, "");
   if (tokens.empty()) return "(?!)";

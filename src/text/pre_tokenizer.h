@@ -13,6 +13,9 @@ namespace ahead::text {
 /// Error(kUnsupportedModel), listing what is known, for another name.
 [[nodiscard]] std::vector<std::string> split_patterns(std::string_view pre);
 
+/// Whether that pre-tokenizer's texts are brought into Unicode's composed form (NFC) first.
+[[nodiscard]] bool composes_characters(std::string_view pre);
+
 /// An expression that matches every one of `tokens` literally, the longest where several fit. It
 /// matches nowhere when there are none; empty tokens are left out.
 [[nodiscard]] std::string special_tokens_pattern(std::vector<std::string> tokens);

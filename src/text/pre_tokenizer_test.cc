@@ -30,6 +30,12 @@ TEST(PreTokenizer, AnUnknownNameIsRefusedWithWhatIsKnown) {
   }
 }
 
+TEST(PreTokenizer, OnlyQwen2ComposesCharacters) {
+  EXPECT_TRUE(composes_characters("qwen2"));
+  EXPECT_FALSE(composes_characters("smollm"));
+  EXPECT_FALSE(composes_characters("gpt-2"));
+}
+
 TEST(PreTokenizer, SpecialTokensAreEscapedAndTheLongestComesFirst) {
   EXPECT_EQ(special_tokens_pattern({"<a>", "<|b.c|>", ""}), R"(\<\|b\.c\|\>|\<a\>)");
   EXPECT_EQ(special_tokens_pattern({"a_1", "\xE4\xBD\xA0 "}), "\xE4\xBD\xA0\\ |a_1");

@@ -22,6 +22,10 @@ class Tokenizer {
   /// Bytes of `ids`, special tokens left out. May end inside a UTF-8 character.
   [[nodiscard]] virtual std::string decode(std::span<const std::int32_t> ids) const = 0;
 
+  /// Tokens the model expects in front of every text, which encode() does not add; empty when there
+  /// are none.
+  [[nodiscard]] virtual std::vector<std::int32_t> prefix() const = 0;
+
   /// Tokens that end generation.
   [[nodiscard]] virtual const std::vector<std::int32_t>& end_tokens() const = 0;
 };
