@@ -1,19 +1,9 @@
 # A room is one static library of src/<room>/ plus one test program of the x_test.cc beside it.
 include(GoogleTest)
 
-# ahead_room(NAME SOURCES a.cc... [TESTS a_test.cc...] [USES targets...] [LABEL unit] [HEADERS_ONLY])
+# ahead_room(NAME SOURCES a.cc... [TESTS a_test.cc...] [USES targets...] [LABEL unit])
 function(ahead_room name)
   cmake_parse_arguments(ROOM "" "LABEL" "SOURCES;TESTS;USES" ${ARGN})
-  foreach(source ${ROOM_SOURCES} ${ROOM_TESTS}) # scaffolding while rooms are being written
-    if(NOT EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/${source}")
-      message(WARNING "room ${name}: ${source} is not there yet")
-      list(REMOVE_ITEM ROOM_SOURCES ${source})
-      list(REMOVE_ITEM ROOM_TESTS ${source})
-    endif()
-  endforeach()
-  if(NOT ROOM_SOURCES)
-    return()
-  endif()
   add_library(ahead_${name} STATIC ${ROOM_SOURCES})
   target_include_directories(ahead_${name} PUBLIC "${CMAKE_SOURCE_DIR}/include" "${CMAKE_SOURCE_DIR}/src")
   target_link_libraries(ahead_${name} PUBLIC ${ROOM_USES})

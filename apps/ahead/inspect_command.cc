@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ahead/llm_pipeline.h"
+#include "axis_names.h"
 #include "inspect_report.h"
 #include "output.h"
 #include "run_options.h"
@@ -17,6 +18,7 @@ namespace {
 struct InspectFlags {
   std::string model;
   std::optional<std::string> ladder;
+  std::optional<std::string> partition;
   bool json = false;
 };
 
@@ -25,12 +27,15 @@ void inspect(const InspectFlags& flags) {
   if (flags.ladder) {
     asked = parse_ladder(*flags.ladder);
   }
+  const Partition partition =
+      flags.partition ? parse_partition(*flags.partition) : default_design().partition;
   const Model model(flags.model);
   const InspectInput input{.facts = model.facts(),
                            .sha256 = model.sha256(),
                            .load_s = model.load_s(),
                            .ladder = choose_ladder(asked, model.facts().trained_context).rungs,
-                           .prefill_chunk = PipelineConfig{}.prefill_chunk};
+                           .prefill_chunk = PipelineConfig{}.prefill_chunk,
+                           .partition = partition};
   TextOutput out(1);
   out.write(flags.json ? inspect_json(input) : inspect_text(input));
   if (!out.error().empty() && !out.reader_gone()) {
@@ -49,6 +54,7 @@ void add_inspect_command(CLI::App& app) {
       ->required();
   command->add_option("--ladder", flags->ladder, "Rungs in tokens, like 1024,2048,4096")
       ->type_name("LIST");
+  command->add_option("--partition", flags->partition, names(partitions()))->type_name("NAME");
   command->add_flag("--json", flags->json, "Write one JSON object instead of text");
   command->callback([flags] { inspect(*flags); });
 }

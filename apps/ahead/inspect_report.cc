@@ -1,9 +1,11 @@
 // See inspect_report.h. May use: include/ahead, nlohmann-json.
 #include "inspect_report.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "ahead/llm_pipeline.h"
 #include "wording.h"
@@ -17,15 +19,82 @@ std::int64_t kv_bytes(const ModelFacts& facts, std::int64_t rung, KvType type) {
   return facts.kv_values_per_token * rung * (type == KvType::kF32 ? 4 : 2);
 }
 
+// What is compiled at once, for a phase of a request.
 struct Part {
-  std::string_view name;
+  std::string_view phase;
+  std::string_view graph;
+  std::int64_t rung = 0;  // 0: for all rungs
   std::int64_t tokens = 0;
+  std::int64_t graphs = 0;  // 0: one for each shape of attention in the model
 };
 
-// Partition `whole`: one part that holds the model, once for a chunk of prompt and once for a
-// token.
-std::vector<Part> parts(const InspectInput& input) {
-  return {{"prefill", input.prefill_chunk}, {"decode", 1}};
+// A chunk of prompt is never longer than the rung it is read on.
+std::int64_t chunk_on(std::int64_t rung, const InspectInput& input) {
+  return std::min(rung, input.prefill_chunk);
+}
+
+// The model's whole graph for each rung, or the part of it that depends on the rung.
+std::vector<Part> parts_of_rungs(const InspectInput& input) {
+  const bool whole = input.partition == Partition::kWhole;
+  const std::string_view graph = whole ? "whole" : "attention";
+  const std::int64_t graphs = whole ? 1 : 0;
+  std::vector<Part> out;
+  for (const std::int64_t rung : input.ladder) {
+    out.push_back({"prefill", graph, rung, chunk_on(rung, input), graphs});
+    out.push_back({"decode", graph, rung, 1, graphs});
+  }
+  return out;
+}
+
+// What stands before, between and behind the attentions: compiled once for each length of a step.
+std::vector<Part> parts_of_all_rungs(const InspectInput& input) {
+  if (input.partition == Partition::kWhole) {
+    return {};
+  }
+  const std::int64_t graphs = input.facts.layers + 1;
+  std::vector<Part> out;
+  std::int64_t longest = 0;
+  for (const std::int64_t rung : input.ladder) {
+    if (const std::int64_t tokens = chunk_on(rung, input); tokens > longest) {
+      out.push_back({"prefill", "body", 0, tokens, graphs});
+      longest = tokens;
+    }
+  }
+  out.push_back({"decode", "body", 0, 1, graphs});
+  return out;
+}
+
+std::string tokens_text(std::int64_t tokens) {
+  return "(" + std::to_string(tokens) + (tokens == 1 ? " token)" : " tokens)");
+}
+
+// What the rows of the rungs do not say.
+std::string parts_note(const InspectInput& input) {
+  std::string out =
+      "\nA request needs prefill on the rungs its prompt fills, decode on those it goes on over.\n";
+  const std::vector<Part> shared = parts_of_all_rungs(input);
+  if (shared.empty()) {
+    return out + "Each part is one graph with the weights in it.\n";
+  }
+  out +=
+      "The parts of a rung are attention alone, without weights: a graph for each of its shapes.\n"
+      "The weights stand in a body for all rungs:";
+  for (const Part& part : shared) {
+    out += " " + std::string(part.phase) + " " + tokens_text(part.tokens) + " in " +
+           std::to_string(part.graphs) + " graphs" + (&part == &shared.back() ? ".\n" : ",");
+  }
+  return out;
+}
+
+Json part_object(const Part& part) {
+  Json object = {{"part", part.phase},
+                 {"graph", part.graph},
+                 {"rung", part.rung == 0 ? Json() : Json(part.rung)},
+                 {"tokens", part.tokens}};
+  if (part.graphs > 0) {
+    object["graphs"] = part.graphs;
+  }
+  return object;
 }
 
 std::string item(std::string_view label, const std::string& value) {
@@ -48,17 +117,20 @@ std::string inspect_text(const InspectInput& input) {
   out += item("KV a token", bytes(kv_bytes(facts, 1, KvType::kF32)) + " f32, " +
                                 bytes(kv_bytes(facts, 1, KvType::kF16)) + " f16");
   out += item("read in", seconds(input.load_s));
+  out += item("partition", std::string(to_string(input.partition)));
   out += "\n" + right("rung", 8) + right("KV f32", 14) + right("KV f16", 14) + "  parts\n";
   for (const std::int64_t rung : input.ladder) {
     out += right(std::to_string(rung), 8) + right(bytes(kv_bytes(facts, rung, KvType::kF32)), 14) +
            right(bytes(kv_bytes(facts, rung, KvType::kF16)), 14) + " ";
-    for (const Part& part : parts(input)) {
-      out += " " + std::string(part.name) + "@" + std::to_string(rung) + " (" +
-             std::to_string(part.tokens) + (part.tokens == 1 ? " token)" : " tokens)");
+    for (const Part& part : parts_of_rungs(input)) {
+      if (part.rung == rung) {
+        out += " " + std::string(part.phase) + "@" + std::to_string(rung) + " " +
+               tokens_text(part.tokens);
+      }
     }
     out += "\n";
   }
-  return out;
+  return out + parts_note(input);
 }
 
 std::string inspect_json(const InspectInput& input) {
@@ -70,8 +142,10 @@ std::string inspect_json(const InspectInput& input) {
                       {"kv_bytes",
                        {{"f32", kv_bytes(facts, rung, KvType::kF32)},
                         {"f16", kv_bytes(facts, rung, KvType::kF16)}}}});
-    for (const Part& part : parts(input)) {
-      part_list.push_back({{"part", part.name}, {"rung", rung}, {"tokens", part.tokens}});
+  }
+  for (const std::vector<Part>& parts : {parts_of_all_rungs(input), parts_of_rungs(input)}) {
+    for (const Part& part : parts) {
+      part_list.push_back(part_object(part));
     }
   }
   const Json object = {{"ahead", version()},
@@ -88,7 +162,7 @@ std::string inspect_json(const InspectInput& input) {
                          {"kv_values_per_token", facts.kv_values_per_token},
                          {"load_s", input.load_s}}},
                        {"ladder", std::move(ladder)},
-                       {"partition", to_string(Axes{}.partition)},
+                       {"partition", to_string(input.partition)},
                        {"parts", std::move(part_list)}};
   return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "ahead/axes.h"
 #include "ahead/run_result.h"
 
 namespace ahead::cli {
@@ -15,9 +16,11 @@ struct InspectInput {
   double load_s = 0;
   std::vector<std::int64_t> ladder;
   std::int64_t prefill_chunk = 0;
+  Partition partition = Partition::kWhole;
 };
 
-/// For people: the facts, KV bytes on each rung, the parts that are compiled for it.
+/// For people: the facts, KV bytes on each rung, the parts that requests need compiled, on a rung
+/// and for all of them.
 [[nodiscard]] std::string inspect_text(const InspectInput& input);
 /// The same for programs: one JSON object.
 [[nodiscard]] std::string inspect_json(const InspectInput& input);

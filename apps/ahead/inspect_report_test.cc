@@ -5,10 +5,14 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 namespace ahead::cli {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 InspectInput input() {
@@ -42,11 +46,50 @@ TEST(InspectReport, ListsTheFactsAndTheParts) {
   EXPECT_EQ(json["model"]["layers"], 30);
   EXPECT_EQ(json["model"]["sha256"], "ab12");
   EXPECT_EQ(json["model"]["trained_context"], 8192);
+  EXPECT_EQ(json["partition"], "whole");
   ASSERT_EQ(json["parts"].size(), 4U);
-  EXPECT_EQ(json["parts"][0],
-            nlohmann::json({{"part", "prefill"}, {"rung", 1024}, {"tokens", 128}}));
-  EXPECT_EQ(json["parts"][3], nlohmann::json({{"part", "decode"}, {"rung", 2048}, {"tokens", 1}}));
+  EXPECT_EQ(json["parts"][0], nlohmann::json({{"part", "prefill"},
+                                              {"graph", "whole"},
+                                              {"rung", 1024},
+                                              {"tokens", 128},
+                                              {"graphs", 1}}));
+  EXPECT_EQ(
+      json["parts"][3],
+      nlohmann::json(
+          {{"part", "decode"}, {"graph", "whole"}, {"rung", 2048}, {"tokens", 1}, {"graphs", 1}}));
   EXPECT_THAT(inspect_text(input()), HasSubstr("decode@2048 (1 token)"));
+}
+
+TEST(InspectReport, AChunkIsNoLongerThanItsRung) {
+  InspectInput short_rungs = input();
+  short_rungs.ladder = {64, 256};
+  EXPECT_THAT(inspect_text(short_rungs),
+              AllOf(HasSubstr("prefill@64 (64 tokens)"), HasSubstr("prefill@256 (128 tokens)")));
+  const auto json = nlohmann::json::parse(inspect_json(short_rungs));
+  EXPECT_EQ(json["parts"][0]["tokens"], 64);
+  EXPECT_EQ(json["parts"][2]["tokens"], 128);
+}
+
+TEST(InspectReport, CutAtAttentionTheWeightsStandInABodyOnceForEachLengthOfAStep) {
+  InspectInput cut = input();
+  cut.partition = Partition::kAttention;
+  cut.ladder = {64, 256, 1024};
+  const auto json = nlohmann::json::parse(inspect_json(cut));
+  EXPECT_EQ(json["partition"], "attention");
+  std::vector<std::string> seen;
+  for (const auto& part : json["parts"]) {
+    seen.push_back(part["part"].get<std::string>() + " " + part["graph"].get<std::string>() + " " +
+                   part["rung"].dump() + " " + part["tokens"].dump());
+  }
+  EXPECT_THAT(seen,
+              ElementsAre("prefill body null 64", "prefill body null 128", "decode body null 1",
+                          "prefill attention 64 64", "decode attention 64 1",
+                          "prefill attention 256 128", "decode attention 256 1",
+                          "prefill attention 1024 128", "decode attention 1024 1"));
+  EXPECT_EQ(json["parts"][0]["graphs"], 31);
+  EXPECT_THAT(inspect_text(cut),
+              AllOf(HasSubstr("without weights"), HasSubstr("prefill (64 tokens) in 31 graphs"),
+                    HasSubstr("decode (1 token) in 31 graphs."), HasSubstr("decode@1024")));
 }
 
 TEST(InspectReport, AHostilePathStaysInItsLine) {

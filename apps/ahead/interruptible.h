@@ -17,14 +17,16 @@ namespace ahead::cli {
 /// requested. In that case the thread goes on alone: `work` must own what it uses, and the program
 /// must end with _Exit.
 template <typename Work>
-auto unless_stopped(std::stop_token stop, Work work)
-    -> std::optional<std::invoke_result_t<Work&>> {
+auto unless_stopped(std::stop_token stop, Work work) -> std::optional<std::invoke_result_t<Work&>> {
   struct Shared {
     std::mutex mutex;
     std::condition_variable_any changed;
     std::optional<std::invoke_result_t<Work&>> value;  // guarded by mutex
     std::exception_ptr error;                          // guarded by mutex
   };
+  if (stop.stop_requested()) {
+    return std::nullopt;
+  }
   const auto shared = std::make_shared<Shared>();
   std::thread([shared, work = std::move(work)]() mutable {
     std::optional<std::invoke_result_t<Work&>> value;

@@ -13,16 +13,16 @@ namespace {
 
 TEST(UnlessStopped, GivesWhatTheWorkGivesOrThrows) {
   EXPECT_EQ(unless_stopped({}, [owned = std::make_unique<int>(7)] { return *owned; }), 7);
-  EXPECT_THROW(
-      (void)unless_stopped({}, []() -> int { throw std::out_of_range("x"); }), std::out_of_range);
+  EXPECT_THROW((void)unless_stopped({}, []() -> int { throw std::out_of_range("x"); }),
+               std::out_of_range);
 }
 
 TEST(UnlessStopped, AStopComesBackThoughTheWorkNeverEnds) {
   std::stop_source stop;
   std::promise<void> end;
   std::promise<void> ended;
-  const auto value = unless_stopped(
-      stop.get_token(), [&stop, may_end = end.get_future(), &ended]() mutable {
+  const auto value =
+      unless_stopped(stop.get_token(), [&stop, may_end = end.get_future(), &ended]() mutable {
         stop.request_stop();
         may_end.wait();
         ended.set_value();

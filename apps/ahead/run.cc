@@ -50,6 +50,7 @@ class Run {
   [[nodiscard]] bool open_model();
   void generate(Outcome& outcome);
   void verify(Outcome& outcome);
+  void make_room();
   void write_files(Outcome& outcome);
   void close(const Outcome& outcome) const;
   [[nodiscard]] GenerationConfig generation();
@@ -178,19 +179,21 @@ void Run::generate(Outcome& outcome) {
   }
 }
 
-void Run::verify(Outcome& outcome) {
-  // Its programs make room for the control's. A compile that is under way has to end first.
+// The run's programs go before the control's come: a compile under way ends first.
+void Run::make_room() {
   display_.phase("making room for the control of --verify");
-  const auto made_room =
-      unless_stopped(interrupt_.token(), [old = std::move(pipeline_)]() mutable {
-        old.reset();
-        return true;
-      });
-  if (!made_room) {
-    outcome.exit = kExitInterrupted;
-    return;
+  const auto made = unless_stopped(interrupt_.token(), [old = std::move(pipeline_)]() mutable {
+    old.reset();
+    return true;
+  });
+  if (!made) {
+    throw Error(ErrorKind::kInterrupted, "interrupted before the control of --verify ran");
   }
+}
+
+void Run::verify(Outcome& outcome) {
   const ControlRunner control = [this](const Axes& axes, const GenerationConfig& asked) {
+    make_room();
     display_.phase("verifying against an eager control at rung " +
                    std::to_string(axes.ladder.back()));
     display_.begin_request(static_cast<std::int64_t>(tokens_.prompt.size()));

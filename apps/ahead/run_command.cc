@@ -3,9 +3,9 @@
 #include "run_command.h"
 
 #include <memory>
-#include <span>
 #include <string>
 
+#include "axis_names.h"
 #include "designs_command.h"
 #include "run.h"
 #include "run_options.h"
@@ -23,16 +23,6 @@ constexpr const char* kExamples = R"(Examples:
 Text goes to standard output as it is made, everything else to standard error.
 Exit codes: 0 done, 1 failed while running, 2 wrong option or input, 3 --verify found a
 difference, 130 interrupted.)";
-
-// "eager|one-ahead|on-demand": what an axis may be.
-template <typename Value>
-std::string names(std::span<const Value> values) {
-  std::string out;
-  for (const Value value : values) {
-    out += (out.empty() ? "" : "|") + std::string(to_string(value));
-  }
-  return out;
-}
 
 // Options that stand together in the help.
 class Group {
@@ -82,8 +72,7 @@ void add_axes(CLI::App& command, RunFlags& flags) {
                     std::string(default_design().name) + ")"});
   group.option(flags.ladder, {"--ladder", "LIST",
                               "Rungs in tokens (default 1024,2048,4096,8192, cut to the model)"});
-  group.option(flags.schedule,
-               {"--schedule", "NAME", names(schedules()) + ", over the preset's"});
+  group.option(flags.schedule, {"--schedule", "NAME", names(schedules()) + ", over the preset's"});
   group.option(flags.kv, {"--kv", "NAME", names(kv_policies()) + ", over the preset's"});
   group.option(flags.partition,
                {"--partition", "NAME", names(partitions()) + ", over the preset's"});

@@ -9,7 +9,7 @@
 namespace ahead::cli {
 
 std::string in_quotes(std::string_view value) {
-  constexpr std::size_t kLongest = 120;  // As in the library's errors; a test compares.
+  constexpr std::size_t kLongest = 100;  // As in the library's errors; a test compares.
   std::string out = "'";
   for (const char c : value.substr(0, kLongest)) {
     const auto byte = static_cast<unsigned char>(c);

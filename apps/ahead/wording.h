@@ -7,7 +7,8 @@
 
 namespace ahead::cli {
 
-/// `value` in quotes as the library's errors show it: clipped when long, control characters shown as '?'.
+/// `value` in quotes as the library's errors show it: clipped when long, control characters shown
+/// as '?'.
 [[nodiscard]] std::string in_quotes(std::string_view value);
 
 /// `text` in one line: line breaks and runs of blanks become one blank.

@@ -22,6 +22,8 @@ enum class Schedule {
 enum class KvPolicy {
   kSharedMax,  ///< the last rung is reserved and touched from the start
   kCopyGrow,   ///< sized to the rung; at a boundary allocate the next, copy live blocks, free the old
+  /// Address space for the last rung, memory as rows are written; growing moves and copies nothing.
+  kInPlace,
 };
 
 /// The element type the KV cache stores.

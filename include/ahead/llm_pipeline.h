@@ -37,6 +37,10 @@ class Model {
   /// Token ids of `text`, with no token added. Thread-safe.
   [[nodiscard]] std::vector<std::int32_t> encode(std::string_view text) const;
 
+  /// Tokens that the model expects in front of every text, such as a beginning-of-sequence token;
+  /// often none. LLMPipeline::generate() puts them in front of a text prompt by itself.
+  [[nodiscard]] std::vector<std::int32_t> prefix() const;
+
   /// Text of `ids`, special tokens left out. Thread-safe.
   [[nodiscard]] std::string decode(std::span<const std::int32_t> ids) const;
 
@@ -85,7 +89,7 @@ class LLMPipeline {
   LLMPipeline(const LLMPipeline&) = delete;
   LLMPipeline& operator=(const LLMPipeline&) = delete;
 
-  /// Generates from a text. The calling thread is the decode thread; it is pinned to the device
+  /// Generates from a text, behind the tokens the tokenizer puts in front of every text. The calling thread is the decode thread; it is pinned to the device
   /// cores for the duration of the call.
   ///
   /// Throws Error before the first token only. A failure after it ends generation: the tokens so

@@ -126,6 +126,9 @@ struct RunResult {
     std::int64_t rss_peak_bytes = 0;
   } memory;
 
+  /// Empty, or in words why the cache did not grow as the axes ask.
+  std::string kv_fallback;
+
   FinishReason finish_reason = FinishReason::kStop;
   std::string text;
   std::vector<std::int32_t> token_ids;

@@ -27,6 +27,7 @@ constexpr std::array kSchedules = {
 constexpr std::array kKvPolicies = {
     Spelling<KvPolicy>{KvPolicy::kSharedMax, "shared-max"},
     Spelling<KvPolicy>{KvPolicy::kCopyGrow, "copy-grow"},
+    Spelling<KvPolicy>{KvPolicy::kInPlace, "in-place"},
 };
 constexpr std::array kKvTypes = {
     Spelling<KvType>{KvType::kF32, "f32"},

@@ -39,7 +39,16 @@ TEST(Axes, EverySpellingRoundTrips) {
   for (const auto value : {KvType::kF32, KvType::kF16}) {
     EXPECT_EQ(parse_kv_type(to_string(value)), value);
   }
-  EXPECT_EQ(parse_partition(to_string(Partition::kWhole)), Partition::kWhole);
+  for (const auto value : partitions()) {
+    EXPECT_EQ(parse_partition(to_string(value)), value);
+  }
+}
+
+TEST(Axes, ListsEveryValue) {
+  EXPECT_THAT(schedules(), ElementsAre(Schedule::kEager, Schedule::kOneAhead, Schedule::kOnDemand));
+  EXPECT_THAT(kv_policies(), ElementsAre(KvPolicy::kSharedMax, KvPolicy::kCopyGrow));
+  EXPECT_THAT(kv_types(), ElementsAre(KvType::kF32, KvType::kF16));
+  EXPECT_THAT(partitions(), ElementsAre(Partition::kWhole, Partition::kAttention));
 }
 
 TEST(Axes, SpellingsAreTheContractsWords) {

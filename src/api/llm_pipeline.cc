@@ -134,7 +134,10 @@ const Model& LLMPipeline::model() const { return impl_->model; }
 
 RunResult LLMPipeline::generate(std::string_view prompt, const GenerationConfig& config,
                                 const Streamer& streamer) {
-  return generate(impl_->model.encode(prompt), config, streamer);
+  std::vector<std::int32_t> ids = impl_->model.prefix();
+  const std::vector<std::int32_t> text = impl_->model.encode(prompt);
+  ids.insert(ids.end(), text.begin(), text.end());
+  return generate(ids, config, streamer);
 }
 
 RunResult LLMPipeline::generate(std::span<const std::int32_t> prompt_ids,

@@ -49,6 +49,8 @@ std::vector<std::int32_t> Model::encode(std::string_view text) const {
   return impl_->tokenizer->encode(text);
 }
 
+std::vector<std::int32_t> Model::prefix() const { return impl_->tokenizer->prefix(); }
+
 std::string Model::decode(std::span<const std::int32_t> ids) const {
   return impl_->tokenizer->decode(ids);
 }

@@ -133,6 +133,7 @@ nlohmann::ordered_json api::result_object(const RunResult& result) {
   object["compiles"] = list(result.compiles, compile_object);
   object["boundaries"] = list(result.boundaries, boundary_object);
   object["memory"] = memory_object(result);
+  if (!result.kv_fallback.empty()) object["kv_fallback"] = result.kv_fallback;
   object["finish_reason"] = to_string(result.finish_reason);
   object["error"] = result.error;
   object["output"] = {{"text", result.text}, {"token_ids", result.token_ids}};

@@ -59,8 +59,7 @@ bool ended_at(const RunResult& result, const BoundaryRecord& boundary) {
   // The first token comes from the prompt's logits, each further one from a step at a row more.
   const std::int64_t made_before =
       std::max<std::int64_t>(0, boundary.at_token - result.tokens.prompt + 1);
-  return cut_short && !stepped &&
-         static_cast<std::int64_t>(result.token_ids.size()) <= made_before;
+  return cut_short && !stepped && static_cast<std::int64_t>(result.token_ids.size()) <= made_before;
 }
 
 Recording recording_of(const RunResult& result, const BoundaryRecord& boundary,
@@ -150,9 +149,10 @@ std::string note_on(const std::vector<Recording>& recordings_of_run) {
     if (steps.empty()) {
       const std::string boundary =
           std::to_string(verdict.from) + " -> " + std::to_string(verdict.to);
-      return ended_there ? "the run ended at the boundary " + boundary + "; nothing to compare there"
-                         : "no step was recorded at the boundary " + boundary +
-                               "; the recorder belongs in logits_observer before generate()";
+      return ended_there
+                 ? "the run ended at the boundary " + boundary + "; nothing to compare there"
+                 : "no step was recorded at the boundary " + boundary +
+                       "; the recorder belongs in logits_observer before generate()";
     }
   }
   return {};

@@ -6,7 +6,7 @@
 namespace ahead::api {
 
 std::string in_quotes(std::string_view value) {
-  constexpr std::size_t kLongest = 120;  // As in apps/ahead/wording.cc; a test there compares.
+  constexpr std::size_t kLongest = 100;  // As in apps/ahead/wording.cc; a test there compares.
   std::string out = "'";
   for (const char c : value.substr(0, kLongest)) {
     const auto byte = static_cast<unsigned char>(c);

@@ -248,6 +248,15 @@ TEST_F(ProgramStoreTest, PartsAreSharedByTheProgramsTheyDoNotTellApart) {
   EXPECT_EQ(backend->compiles().size(), 12U) << "parts nobody holds are compiled again";
 }
 
+TEST_F(ProgramStoreTest, SettledListsReadyAndFailedPrograms) {
+  EXPECT_TRUE(store->settled().empty());
+  script->compile_failures[kDecode32] = "no";
+  compile(kDecode64);
+  compile(kDecode32);
+  store->start(kPrefill32, "because");
+  EXPECT_EQ(store->settled(), (std::vector<ProgramShape>{kDecode32, kDecode64}));
+}
+
 TEST_F(ProgramStoreTest, WaitRunsUntilTheProgramIsSettled) {
   store->start(kDecode32, "because");
   EXPECT_TRUE(store->wait(kDecode32, kNoStop));

@@ -52,8 +52,8 @@ NodeOutput causal_bias(std::int64_t tokens) {
   return ov::op::v0::Constant::create(ov::element::f32, {extent, extent}, bias);
 }
 
-/// `scores` [1, Hkv, G * T, T] with later tokens hidden. The groups stand apart for the addition, so
-/// that one small triangle serves all: every layer of every program carries one.
+/// `scores` [1, Hkv, G * T, T] with later tokens hidden. The groups stand apart for the addition,
+/// so that one small triangle serves all: every layer of every program carries one.
 NodeOutput hide_later(const NodeOutput& scores, std::int64_t group, std::int64_t tokens) {
   const auto heads = static_cast<std::int64_t>(scores.get_shape().at(1));
   const NodeOutput apart = group == 1 ? scores : reshape(scores, {heads, group, tokens, tokens});

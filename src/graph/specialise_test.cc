@@ -89,10 +89,12 @@ TEST(Specialise, CachesAreBlockMajorAndAsLongAsTheRung) {
   const ProgramSpec spec = decoder.spec({2, 1, 64});
   int caches = 0;
   for (const ValueSpec& value : spec.values) {
-    if (value.role == Role::kCacheK) EXPECT_EQ(value.shape, (Shape{4, 2, 8, 16}));
-    if (value.role == Role::kCacheV) EXPECT_EQ(value.shape, (Shape{4, 2, 16, 8}));
-    if (value.role == Role::kNewK) EXPECT_EQ(value.shape, (Shape{2, 1, 2, 8}));
-    if (value.role != Role::kCacheK && value.role != Role::kCacheV) continue;
+    if (value.role == Role::kNewK) {
+      EXPECT_EQ(value.shape, (Shape{2, 1, 2, 8}));
+    }
+    const bool is_k = value.role == Role::kCacheK;
+    if (!is_k && value.role != Role::kCacheV) continue;
+    EXPECT_EQ(value.shape, is_k ? (Shape{4, 2, 8, 16}) : (Shape{4, 2, 16, 8}));
     EXPECT_EQ(value.type, ElementType::kF16);
     ++caches;
   }

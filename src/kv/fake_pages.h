@@ -35,6 +35,9 @@ class FakePages final : public PageProvider {
     return {data, bytes};
   }
 
+  /// As allocate(), and counted with it.
+  Region reserve(std::size_t bytes) override { return allocate(bytes); }
+
   void release(Region region) noexcept override {
     const auto found = held_.find(region.data);
     AHEAD_CHECK(found != held_.end() && found->second == region.bytes,

@@ -75,12 +75,20 @@ std::size_t KvCache::committed_bytes() const {
 }
 
 std::vector<KvCache::LayerRegions> KvCache::allocate(std::size_t capacity) {
+  return obtain(capacity, &PageProvider::allocate);
+}
+
+std::vector<KvCache::LayerRegions> KvCache::reserve(std::size_t capacity) {
+  return obtain(capacity, &PageProvider::reserve);
+}
+
+std::vector<KvCache::LayerRegions> KvCache::obtain(std::size_t capacity, Obtain obtain) {
   const std::size_t blocks = layout().blocks(capacity);
   std::vector<LayerRegions> regions(layout().layers.size());
   try {
     for (std::size_t layer = 0; layer < regions.size(); ++layer) {
-      regions[layer].k = pages_.allocate(blocks * layout().block_bytes(layer));
-      regions[layer].v = pages_.allocate(blocks * layout().block_bytes(layer));
+      regions[layer].k = (pages_.*obtain)(blocks * layout().block_bytes(layer));
+      regions[layer].v = (pages_.*obtain)(blocks * layout().block_bytes(layer));
     }
   } catch (const Error& error) {
     release(regions);
@@ -100,13 +108,22 @@ void KvCache::release(std::vector<LayerRegions>& regions) noexcept {
   regions.clear();
 }
 
-std::unique_ptr<KvCache> make_cache(KvPolicy policy, KvCache::Options options,
-                                    PageProvider& pages) {
+std::unique_ptr<KvCache> make_cache(KvPolicy policy, const KvCache::Options& options,
+                                    PageProvider& pages, std::string* fallback) {
   switch (policy) {
     case KvPolicy::kSharedMax:
-      return make_shared_max(std::move(options), pages);
+      return make_shared_max(options, pages);
     case KvPolicy::kCopyGrow:
-      return make_copy_grow(std::move(options), pages);
+      return make_copy_grow(options, pages);
+    case KvPolicy::kInPlace:
+      try {
+        return make_in_place(options, pages);
+      } catch (const Error& error) {
+        if (error.kind() != ErrorKind::kOutOfMemory || fallback == nullptr) throw;
+        *fallback = std::string("the cache is copied as it grows, not grown in place: ") +
+                    error.what();
+        return make_copy_grow(options, pages);
+      }
   }
   AHEAD_CHECK(false, "every KV policy has a cache");
   return nullptr;

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "ahead/axes.h"
@@ -55,7 +56,7 @@ class KvCache {
   void release_old() noexcept { release(old_regions_); }
 
   /// Bytes the policy holds now, replaced memory not yet released included.
-  [[nodiscard]] std::size_t reserved_bytes() const;
+  [[nodiscard]] virtual std::size_t reserved_bytes() const;
   /// Bytes of those backed by physical memory now, by the kernel's account. Throws Error(kIo) where
   /// it gives none.
   [[nodiscard]] std::size_t committed_bytes() const;
@@ -73,6 +74,8 @@ class KvCache {
   /// Regions for every layer with room for `capacity` rows; all or none. Throws
   /// Error(kOutOfMemory) with the bytes wanted for all of them.
   [[nodiscard]] std::vector<LayerRegions> allocate(std::size_t capacity);
+  /// The same as address space that is charged as it is written.
+  [[nodiscard]] std::vector<LayerRegions> reserve(std::size_t capacity);
   /// Empties `regions`.
   void release(std::vector<LayerRegions>& regions) noexcept;
 
@@ -84,13 +87,19 @@ class KvCache {
   std::size_t live_rows_ = 0;
 
  private:
+  using Obtain = Region (PageProvider::*)(std::size_t);
+  [[nodiscard]] std::vector<LayerRegions> obtain(std::size_t capacity, Obtain obtain);
   /// Makes regions_ fit `capacity` rows and returns the bytes it copied; throws with nothing
   /// changed.
   virtual std::size_t fit(std::size_t capacity) = 0;
 };
 
 /// The cache that `policy` asks for. `pages` must outlive it. Throws Error(kOutOfMemory).
-[[nodiscard]] std::unique_ptr<KvCache> make_cache(KvPolicy policy, KvCache::Options options,
-                                                  PageProvider& pages);
+///
+/// Where the kernel refuses the address space that in-place wants, the cache is copy-grow instead and
+/// `fallback` says so in words; it is left alone otherwise.
+[[nodiscard]] std::unique_ptr<KvCache> make_cache(KvPolicy policy, const KvCache::Options& options,
+                                                  PageProvider& pages,
+                                                  std::string* fallback = nullptr);
 
 }  // namespace ahead::kv

@@ -30,7 +30,9 @@ struct Case {
   std::size_t model = 0;  ///< index into kModels
 
   [[nodiscard]] std::string name() const {
-    return std::string(policy == KvPolicy::kSharedMax ? "SharedMax" : "CopyGrow") +
+    return std::string(policy == KvPolicy::kSharedMax  ? "SharedMax"
+                       : policy == KvPolicy::kCopyGrow ? "CopyGrow"
+                                                       : "InPlace") +
            (type == ElementType::kF32 ? "F32" : "F16") + "Model" + std::to_string(model);
   }
   friend std::ostream& operator<<(std::ostream& out, const Case& value) {
@@ -40,7 +42,8 @@ struct Case {
 
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
-  for (const KvPolicy policy : {KvPolicy::kSharedMax, KvPolicy::kCopyGrow}) {
+  for (const KvPolicy policy :
+       {KvPolicy::kSharedMax, KvPolicy::kCopyGrow, KvPolicy::kInPlace}) {
     for (const ElementType type : {ElementType::kF32, ElementType::kF16}) {
       for (std::size_t model = 0; model < kModels.size(); ++model) {
         cases.push_back({policy, type, model});

@@ -64,12 +64,12 @@ class Pagemap {
 
 }  // namespace
 
-Region OsPages::allocate(std::size_t bytes) {
+namespace {
+
+Region map(std::size_t bytes, int flags) {
   AHEAD_CHECK(bytes > 0, "a region has at least one byte");
-  // No MAP_NORESERVE: every policy may come to write all it asked for, so a kernel that accounts
-  // for memory should refuse here, where it is an error with a number, not kill at a later write.
   void* const data =
-      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
   if (data == MAP_FAILED) {
     throw Error(ErrorKind::kOutOfMemory, "the kernel refused " + std::to_string(bytes) +
                                              " bytes (" + reason(errno) +
@@ -80,6 +80,14 @@ Region OsPages::allocate(std::size_t bytes) {
   madvise(data, bytes, MADV_NOHUGEPAGE);
   return {static_cast<std::byte*>(data), bytes};
 }
+
+}  // namespace
+
+// No MAP_NORESERVE: who allocates may come to write all of it, so a kernel that accounts for memory
+// should refuse here, where it is an error with a number, not kill at a later write.
+Region OsPages::allocate(std::size_t bytes) { return map(bytes, 0); }
+
+Region OsPages::reserve(std::size_t bytes) { return map(bytes, MAP_NORESERVE); }
 
 void OsPages::release(Region region) noexcept {
   AHEAD_CHECK(munmap(region.data, region.bytes) == 0,

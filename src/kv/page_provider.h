@@ -20,7 +20,11 @@ class PageProvider {
   /// is above 0. Throws Error(kOutOfMemory) that says how many bytes were wanted.
   virtual Region allocate(std::size_t bytes) = 0;
 
-  /// Gives a region of allocate() back.
+  /// Address space that reads as zero: nothing is charged for it before a page is first written,
+  /// and then that page alone. Throws Error(kOutOfMemory) that says how many bytes were wanted.
+  virtual Region reserve(std::size_t bytes) = 0;
+
+  /// Gives a region of allocate() or reserve() back.
   virtual void release(Region region) noexcept = 0;
 
   /// Bytes of `region` that physical memory of this process's own backs now, by the kernel's
@@ -33,6 +37,7 @@ class PageProvider {
 class OsPages final : public PageProvider {
  public:
   Region allocate(std::size_t bytes) override;
+  Region reserve(std::size_t bytes) override;
   void release(Region region) noexcept override;
   [[nodiscard]] std::size_t committed_bytes(Region region) const override;
 };

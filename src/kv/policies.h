@@ -15,4 +15,8 @@ namespace ahead::kv {
 [[nodiscard]] std::unique_ptr<KvCache> make_copy_grow(KvCache::Options options,
                                                       PageProvider& pages);
 
+/// Address space for the last capacity; growing lengthens the views over the same bytes.
+[[nodiscard]] std::unique_ptr<KvCache> make_in_place(KvCache::Options options,
+                                                     PageProvider& pages);
+
 }  // namespace ahead::kv

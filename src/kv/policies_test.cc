@@ -139,5 +139,54 @@ TEST(CopyGrowTest, CommitsWhatIsWrittenAndNothingThatIsOnlyRead) {
   EXPECT_EQ(cache->committed_bytes(), bytes_of(kRows));
 }
 
+TEST(InPlaceTest, GrowthCopiesMovesAndAllocatesNothing) {
+  FakePages pages;
+  const auto cache = make_cache(KvPolicy::kInPlace, options(), pages);
+  append_rows(*cache, 2 * kRows);
+  const std::size_t allocations = pages.allocations();
+  const void* const k = cache->k(1).data;
+  EXPECT_EQ(cache->grow(8 * kRows).copied_bytes, 0U);
+  EXPECT_EQ(pages.allocations(), allocations);
+  EXPECT_EQ(cache->k(1).data, k);
+  EXPECT_EQ(wrong_elements(*cache), 0U);
+}
+
+TEST(InPlaceTest, WhatIsReservedIsWhatTheViewsCover) {
+  FakePages pages;
+  const auto cache = make_cache(KvPolicy::kInPlace, options(), pages);
+  EXPECT_EQ(cache->reserved_bytes(), bytes_of(2 * kRows));
+  cache->grow(4 * kRows);
+  EXPECT_EQ(cache->reserved_bytes(), bytes_of(4 * kRows));
+}
+
+TEST(InPlaceTest, OnlyWrittenRowsAreCommittedAlsoWhenAllAreRead) {
+  OsPages pages;
+  const auto cache = make_cache(KvPolicy::kInPlace, options(), pages);
+  append_rows(*cache, kRows);
+  cache->grow(8 * kRows);
+  std::size_t sum = 0;
+  for (std::size_t layer = 0; layer < options().layout.layers.size(); ++layer) {
+    for (const TensorView& view : {cache->k(layer), cache->v(layer)}) {
+      const auto* const bytes = static_cast<const unsigned char*>(view.data);
+      for (std::size_t i = 0; i < view.bytes(); ++i) sum += bytes[i];
+    }
+  }
+  EXPECT_NE(sum, 0U);
+  EXPECT_EQ(cache->committed_bytes(), bytes_of(kRows));
+}
+
+TEST(InPlaceTest, RefusedAddressSpaceFallsBackToCopyGrowInWords) {
+  for (std::size_t refused = 1; refused <= 4; ++refused) {
+    FakePages pages;
+    pages.fail_in(refused);
+    std::string fallback;
+    const auto cache = make_cache(KvPolicy::kInPlace, options(), pages, &fallback);
+    EXPECT_NE(fallback.find("copied as it grows"), std::string::npos) << fallback;
+    append_rows(*cache, kRows);
+    EXPECT_EQ(cache->grow(4 * kRows).copied_bytes, bytes_of(kRows));
+    EXPECT_EQ(wrong_elements(*cache), 0U);
+  }
+}
+
 }  // namespace
 }  // namespace ahead::kv

@@ -75,7 +75,8 @@ std::shared_ptr<ov::op::v0::Parameter> cache_parameter(NodeOutput output) {
   }
 }
 
-/// Length of the axis in front of the one that a broadcast or tile repeats, -1 when that is unclear.
+/// Length of the axis in front of the one that a broadcast or tile repeats, -1 when that is
+/// unclear.
 std::int64_t axis_before_repeat(const NodeOutput& repeat) {
   const ov::PartialShape& before = repeat.get_node()->get_input_partial_shape(0);
   const ov::PartialShape& after = repeat.get_partial_shape();
@@ -129,7 +130,8 @@ CacheWrite find_cache_write(NodeOutput output) {
                               output.get_node()->get_type_name() + ")");
 }
 
-/// Cache shapes are [1, ?, H, D] (rows as the GGUF reader writes them) or [?, H, ?, D] (exported IR).
+/// Cache shapes are [1, ?, H, D] (rows as the GGUF reader writes them) or [?, H, ?, D] (exported
+/// IR).
 bool token_major(const ov::PartialShape& cache) { return cache[2].is_static(); }
 
 NodeOutput canonical_rows(const CacheWrite& write, std::int64_t heads, std::int64_t dim) {
@@ -209,8 +211,9 @@ void replace_attention(const std::shared_ptr<ov::op::v13::ScaledDotProductAttent
     replaced = consumer->output(0);
   }
   NodeOutput value =
-      head_major ? NodeOutput(std::make_shared<ov::op::v1::Transpose>(output, constant({0, 2, 1, 3})))
-                 : output;
+      head_major
+          ? NodeOutput(std::make_shared<ov::op::v1::Transpose>(output, constant({0, 2, 1, 3})))
+          : output;
   if (replaced.get_element_type() != ov::element::f32) {
     value = std::make_shared<ov::op::v0::Convert>(value, replaced.get_element_type());
   }

@@ -29,8 +29,9 @@ struct AttentionSite {
 void replace_attention(const std::shared_ptr<ov::op::v13::ScaledDotProductAttention>& attention,
                        const ov::Output<ov::Node>& output);
 
-/// Throws std::invalid_argument unless the mask that the graph computes is plainly causal: a probe
-/// behind `past` cached tokens must show that it hides later tokens and nothing else.
+/// Throws std::invalid_argument unless the mask of `attention`, which must have one, is plainly
+/// causal as the graph computes it: a probe behind `past` cached tokens must show that it hides
+/// later tokens and nothing else. No cache is allocated for it.
 void check_mask(const std::shared_ptr<ov::op::v13::ScaledDotProductAttention>& attention,
                 std::int64_t past);
 

@@ -19,9 +19,9 @@ struct AttentionShape {
   friend bool operator==(const AttentionShape&, const AttentionShape&) = default;
 };
 
-/// q [1, N, q_heads, D], new k [1, N, kv_heads, D], new v [1, N, kv_heads, D] -> [1, N, q_heads, D],
-/// all f32, N = batch * tokens with a sequence's tokens adjacent. Token i of a sequence attends to
-/// that sequence's cached rows and to its new rows 0..i.
+/// q [1, N, q_heads, D], new k [1, N, kv_heads, D], new v [1, N, kv_heads, D] -> [1, N, q_heads,
+/// D], all f32, N = batch * tokens with a sequence's tokens adjacent. Token i of a sequence attends
+/// to that sequence's cached rows and to its new rows 0..i.
 class CachedAttention : public ov::op::Op {
  public:
   OPENVINO_OP("CachedAttention", "ahead");

@@ -1,11 +1,14 @@
 // Attentions, inputs and logits of a reader's graph made canonical. May use: base, OpenVINO.
 #include "model/canonicalise.h"
 
+#include <algorithm>
+#include <exception>
 #include <set>
 #include <stdexcept>
 #include <vector>
 
 #include "ahead/error.h"
+#include "base/text.h"
 #include "model/attention_site.h"
 #include "model/fold.h"
 #include "openvino/core/graph_util.hpp"
@@ -26,8 +29,9 @@ using ov::op::v0::Constant;
 using ov::op::v0::Parameter;
 using Attention = ov::op::v13::ScaledDotProductAttention;
 
-/// Cached tokens a mask is probed with when the model does not say how long it was trained.
-constexpr std::int64_t kProbePast = 8192;
+/// Cached tokens a mask is probed with at most, and when the model does not say how long it was
+/// trained.
+constexpr std::int64_t kMostProbePast = 1 << 17;
 
 [[noreturn]] void refuse(const SourceFacts& facts, const std::string& reason) {
   throw Error(ErrorKind::kUnsupportedModel,
@@ -44,6 +48,20 @@ std::shared_ptr<Parameter> parameter_named(const ov::Model& graph, const std::st
   return nullptr;
 }
 
+/// Throws std::invalid_argument unless `attention` attends by a mask.
+void require_mask(const Attention& attention) {
+  // OpenVINO draws its own triangle from the first cached row, and reads no mask then: a new token
+  // behind a cache would see the cache's beginning instead of all of it.
+  if (attention.get_causal()) {
+    throw std::invalid_argument(
+        "it sets 'causal', which OpenVINO counts from the first cached token on, not from the new "
+        "one; export it with a mask");
+  }
+  if (attention.get_input_size() < 4) {
+    throw std::invalid_argument("it has no mask: its tokens see later ones");
+  }
+}
+
 /// Throws std::invalid_argument unless `mask` is the input `name` itself.
 void check_mask_input(const ov::Node* mask, const std::string& name) {
   while (mask != nullptr && ov::is_type<ov::op::v0::Convert>(mask)) {
@@ -57,8 +75,8 @@ void check_mask_input(const ov::Node* mask, const std::string& name) {
 
 /// A canonical input: i32 and dynamic.
 std::shared_ptr<Parameter> canonical_input(const char* name, std::size_t rank) {
-  auto parameter =
-      std::make_shared<Parameter>(ov::element::i32, ov::PartialShape::dynamic(static_cast<std::int64_t>(rank)));
+  auto parameter = std::make_shared<Parameter>(
+      ov::element::i32, ov::PartialShape::dynamic(static_cast<std::int64_t>(rank)));
   parameter->set_friendly_name(name);
   parameter->output(0).set_names({name});
   return parameter;
@@ -127,12 +145,10 @@ std::set<std::string> live_inputs(const std::shared_ptr<ov::op::v0::Result>& res
   return names;
 }
 
-}  // namespace
-
-Decoder canonicalise(const std::shared_ptr<ov::Model>& graph, const SourceFacts& facts) {
+Decoder make_canonical(const std::shared_ptr<ov::Model>& graph, const SourceFacts& facts) {
   Decoder decoder;
   decoder.architecture = facts.architecture;
-  decoder.trained_context = facts.trained_context;
+  decoder.trained_context = plausible_context(facts.trained_context);
 
   std::vector<std::shared_ptr<Attention>> attentions;
   for (const auto& node : graph->get_ordered_ops()) {
@@ -140,18 +156,20 @@ Decoder canonicalise(const std::shared_ptr<ov::Model>& graph, const SourceFacts&
   }
   if (attentions.empty()) refuse(facts, "no ScaledDotProductAttention is found in its graph");
 
-  const std::int64_t past = facts.trained_context > 8 ? facts.trained_context - 4 : kProbePast;
-  std::set<const ov::Node*> masks_seen;
+  const std::int64_t past = decoder.trained_context > 8
+                                ? std::min(decoder.trained_context - 4, kMostProbePast)
+                                : kMostProbePast;
+  std::set<ov::Output<ov::Node>> masks_seen;
   for (const auto& attention : attentions) {
     const auto layer = static_cast<std::int64_t>(decoder.layers.size());
     try {
-      const ov::Node* mask =
-          attention->get_input_size() > 3 ? attention->input_value(3).get_node() : nullptr;
+      require_mask(*attention);
+      const ov::Output<ov::Node> mask = attention->input_value(3);
       if (masks_seen.insert(mask).second) {
         if (facts.mask_input.empty()) {
           check_mask(attention, past);
         } else {
-          check_mask_input(mask, facts.mask_input);
+          check_mask_input(mask.get_node(), facts.mask_input);
         }
       }
       const AttentionSite site = trace_attention(attention);
@@ -175,7 +193,8 @@ Decoder canonicalise(const std::shared_ptr<ov::Model>& graph, const SourceFacts&
   if (!result) refuse(facts, "its graph has no logits output");
   const auto product = head_product(result->input_value(0));
   if (!product) refuse(facts, "its logits do not come from a product with the vocabulary");
-  const auto vocabulary = result->get_input_partial_shape(0)[result->get_input_partial_shape(0).size() - 1];
+  const auto vocabulary =
+      result->get_input_partial_shape(0)[result->get_input_partial_shape(0).size() - 1];
   if (vocabulary.is_dynamic()) refuse(facts, "its vocabulary size is not fixed");
   decoder.vocabulary = vocabulary.get_length();
   if (facts.logit_rows_input.empty()) {
@@ -202,6 +221,23 @@ Decoder canonicalise(const std::shared_ptr<ov::Model>& graph, const SourceFacts&
   settle_shapes(canonical);
   decoder.graph = canonical;
   return decoder;
+}
+
+}  // namespace
+
+std::int64_t plausible_context(std::int64_t tokens) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 31;
+  return tokens > 0 && tokens <= kMost ? tokens : 0;
+}
+
+Decoder canonicalise(const std::shared_ptr<ov::Model>& graph, const SourceFacts& facts) {
+  try {
+    return make_canonical(graph, facts);
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& cause) {  // OpenVINO's own refusals of the graph
+    refuse(facts, reason_of(cause.what()));
+  }
 }
 
 }  // namespace ahead::model

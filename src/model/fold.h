@@ -7,8 +7,8 @@
 
 namespace ahead::model {
 
-/// Folds what is constant, shapes above all, but leaves compressed weights compressed: unfolded they
-/// would be copied to f32.
+/// Folds what is constant, shapes above all, but leaves compressed weights compressed: unfolded
+/// they would be copied to f32.
 void fold_constants(const std::shared_ptr<ov::Model>& graph);
 
 /// Gives every Reshape whose result has at most one open dimension a constant pattern, so that no

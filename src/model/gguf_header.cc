@@ -1,10 +1,13 @@
 // A bounds-checked walk through a GGUF header. May use: base.
 #include "model/gguf_header.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <limits>
+#include <system_error>
 #include <vector>
 
 #include "ahead/error.h"
@@ -20,7 +23,19 @@ constexpr std::uint32_t kMaxDimensions = 4;
 constexpr int kMaxArrayDepth = 4;
 
 enum ValueType : std::uint32_t {
-  kUint8, kInt8, kUint16, kInt16, kUint32, kInt32, kFloat32, kBool, kString, kArray, kUint64, kInt64, kFloat64
+  kUint8,
+  kInt8,
+  kUint16,
+  kInt16,
+  kUint32,
+  kInt32,
+  kFloat32,
+  kBool,
+  kString,
+  kArray,
+  kUint64,
+  kInt64,
+  kFloat64
 };
 
 /// Elements and bytes of a block of each ggml type; zeroes where a number is not in use.
@@ -29,23 +44,43 @@ struct Block {
   std::uint64_t bytes;
 };
 constexpr std::array<Block, 40> kBlocks = {{
-    {1, 4},     {1, 2},     {32, 18},   {32, 20},   {0, 0},     {0, 0},     {32, 22},   {32, 24},
-    {32, 34},   {32, 36},   {256, 84},  {256, 110}, {256, 144}, {256, 176}, {256, 210}, {256, 292},
-    {256, 66},  {256, 74},  {256, 98},  {256, 50},  {32, 18},   {256, 110}, {256, 82},  {256, 136},
-    {1, 1},     {1, 2},     {1, 4},     {1, 8},     {1, 8},     {256, 56},  {1, 2},     {0, 0},
-    {0, 0},     {0, 0},     {256, 54},  {256, 66},  {0, 0},     {0, 0},     {0, 0},     {32, 17},
+    {1, 4},    {1, 2},    {32, 18},  {32, 20},   {0, 0},     {0, 0},     {32, 22},   {32, 24},
+    {32, 34},  {32, 36},  {256, 84}, {256, 110}, {256, 144}, {256, 176}, {256, 210}, {256, 292},
+    {256, 66}, {256, 74}, {256, 98}, {256, 50},  {32, 18},   {256, 110}, {256, 82},  {256, 136},
+    {1, 1},    {1, 2},    {1, 4},    {1, 8},     {1, 8},     {256, 56},  {1, 2},     {0, 0},
+    {0, 0},    {0, 0},    {256, 54}, {256, 66},  {0, 0},     {0, 0},     {0, 0},     {32, 17},
 }};
+
+/// Names out of a hostile file, made fit for a message.
+std::string in_one_line(std::string text) {
+  constexpr std::size_t kMost = 60;
+  if (text.size() > kMost) text = text.substr(0, kMost) + "...";
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < ' ' || c == '\x7F') c = '?';
+  }
+  return text;
+}
 
 class Reader {
  public:
-  explicit Reader(const std::string& path) : path_(path), file_(path, std::ios::binary) {
-    if (!file_) {
+  explicit Reader(const std::string& path) : path_(path) {
+    // Opening a pipe would wait for a writer; a device has no end.
+    std::error_code ignored;
+    const auto type = std::filesystem::status(path, ignored).type();
+    const bool other = type != std::filesystem::file_type::regular &&
+                       type != std::filesystem::file_type::not_found &&
+                       type != std::filesystem::file_type::none;
+    if (!other) file_.open(path, std::ios::binary);
+    if (other || !file_) {
       throw Error(ErrorKind::kInvalidModel,
-                  "cannot open model '" + path + "': no such file, or it is not readable; give the "
-                  "path of a GGUF file or of an OpenVINO IR folder");
+                  "cannot open model '" + path +
+                      "': " + (other ? "it is no file" : "no such file, or it is not readable") +
+                      "; give the path of a GGUF file or of an OpenVINO IR folder");
     }
     file_.seekg(0, std::ios::end);
-    size_ = static_cast<std::uint64_t>(file_.tellg());
+    const auto end = file_.tellg();
+    if (end < 0) fail("its length cannot be found");
+    size_ = static_cast<std::uint64_t>(end);
     file_.seekg(0);
   }
 
@@ -101,24 +136,46 @@ class Reader {
 /// Bytes of a scalar, 0 for strings and arrays.
 std::uint64_t scalar_bytes(Reader& reader, std::uint32_t type) {
   switch (type) {
-    case kUint8: case kInt8: case kBool: return 1;
-    case kUint16: case kInt16: return 2;
-    case kUint32: case kInt32: case kFloat32: return 4;
-    case kUint64: case kInt64: case kFloat64: return 8;
-    case kString: case kArray: return 0;
-    default: reader.fail("an unknown metadata type " + std::to_string(type));
+    case kUint8:
+    case kInt8:
+    case kBool:
+      return 1;
+    case kUint16:
+    case kInt16:
+      return 2;
+    case kUint32:
+    case kInt32:
+    case kFloat32:
+      return 4;
+    case kUint64:
+    case kInt64:
+    case kFloat64:
+      return 8;
+    case kString:
+    case kArray:
+      return 0;
+    default:
+      reader.fail("an unknown metadata type " + std::to_string(type));
   }
 }
 
 std::int64_t read_integer(Reader& reader, std::uint32_t type, const char* what) {
   switch (type) {
-    case kUint8: case kBool: return reader.read<std::uint8_t>(what);
-    case kInt8: return reader.read<std::int8_t>(what);
-    case kUint16: return reader.read<std::uint16_t>(what);
-    case kInt16: return reader.read<std::int16_t>(what);
-    case kUint32: return reader.read<std::uint32_t>(what);
-    case kInt32: return reader.read<std::int32_t>(what);
-    default: return static_cast<std::int64_t>(reader.read<std::uint64_t>(what));
+    case kUint8:
+    case kBool:
+      return reader.read<std::uint8_t>(what);
+    case kInt8:
+      return reader.read<std::int8_t>(what);
+    case kUint16:
+      return reader.read<std::uint16_t>(what);
+    case kInt16:
+      return reader.read<std::int16_t>(what);
+    case kUint32:
+      return reader.read<std::uint32_t>(what);
+    case kInt32:
+      return reader.read<std::int32_t>(what);
+    default:
+      return static_cast<std::int64_t>(reader.read<std::uint64_t>(what));
   }
 }
 
@@ -130,8 +187,10 @@ void skip_array(Reader& reader, int depth) {
     if (count > kMaxMetadata) reader.fail("an impossible array length");
     for (std::uint64_t i = 0; i < count; ++i) skip_array(reader, depth + 1);
   } else if (type == kString) {
-    reader.need(count > reader.size() / 8 ? std::numeric_limits<std::uint64_t>::max() : count * 8, "an array");
-    for (std::uint64_t i = 0; i < count; ++i) reader.skip(reader.read<std::uint64_t>("an array"), "an array");
+    reader.need(count > reader.size() / 8 ? std::numeric_limits<std::uint64_t>::max() : count * 8,
+                "an array");
+    for (std::uint64_t i = 0; i < count; ++i)
+      reader.skip(reader.read<std::uint64_t>("an array"), "an array");
   } else {
     const std::uint64_t bytes = scalar_bytes(reader, type);
     if (count > reader.size() / bytes) reader.fail("it is truncated in an array");
@@ -156,7 +215,7 @@ void read_metadata(Reader& reader, GgufHeader& header) {
 
 /// End of a tensor's data, counted from the data section.
 std::uint64_t read_tensor_end(Reader& reader) {
-  const std::string name = reader.read_string("a tensor's name");
+  const std::string name = in_one_line(reader.read_string("a tensor's name"));
   const auto dimensions = reader.read<std::uint32_t>("a tensor");
   if (dimensions == 0 || dimensions > kMaxDimensions) {
     reader.fail("tensor '" + name + "' has " + std::to_string(dimensions) + " dimensions");
@@ -180,7 +239,8 @@ std::uint64_t read_tensor_end(Reader& reader) {
     reader.fail("tensor '" + name + "' has rows of no whole number of blocks");
   }
   const std::uint64_t bytes = elements / kBlocks[type].elements * kBlocks[type].bytes;
-  if (offset > std::numeric_limits<std::uint64_t>::max() - bytes) reader.fail("tensor '" + name + "' has an impossible offset");
+  if (offset > std::numeric_limits<std::uint64_t>::max() - bytes)
+    reader.fail("tensor '" + name + "' has an impossible offset");
   return offset + bytes;
 }
 
@@ -188,7 +248,7 @@ std::uint64_t read_tensor_end(Reader& reader) {
 
 std::string GgufHeader::architecture() const {
   const auto found = strings.find("general.architecture");
-  return found == strings.end() ? "unknown" : found->second;
+  return found == strings.end() ? "unknown" : in_one_line(found->second);
 }
 
 std::optional<std::int64_t> GgufHeader::of_architecture(const std::string& key) const {

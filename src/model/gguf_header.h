@@ -17,7 +17,7 @@ struct GgufHeader {
   std::map<std::string, std::string> strings;
   std::map<std::string, std::int64_t> integers;
 
-  /// general.architecture, or "unknown".
+  /// general.architecture in one short line, or "unknown".
   [[nodiscard]] std::string architecture() const;
   /// `<architecture>.<key>`, when it is there and an integer.
   [[nodiscard]] std::optional<std::int64_t> of_architecture(const std::string& key) const;

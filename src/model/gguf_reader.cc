@@ -24,10 +24,11 @@ namespace gguf = ov::frontend::gguf;
 
 /// What the header and the reader say of layers that are no plain growing cache.
 void refuse_other_caches(const GgufHeader& header, const ov::Model& graph) {
-  const std::int64_t context = header.of_architecture("context_length").value_or(0);
+  const std::int64_t context =
+      plausible_context(header.of_architecture("context_length").value_or(0));
   const auto window = header.of_architecture("attention.sliding_window");
   const auto& notes = graph.get_rt_info();
-  if ((window && *window > 0 && *window < context) ||
+  if ((window && *window > 0 && (context == 0 || *window < context)) ||
       notes.count(gguf::pass::gguf_swa_window_key()) != 0) {
     refuse(header.architecture(), "it attends through a sliding window of " +
                                       std::to_string(window.value_or(0)) + " tokens");
@@ -65,14 +66,14 @@ ReadModel read_gguf(const std::filesystem::path& path) {
   if (const auto found = notes.find(gguf::gguf_tokenizer_metadata_key()); found != notes.end()) {
     read.gguf_tokenizer = found->second.as<std::shared_ptr<gguf::GGUFTokenizerMetadata>>()->config;
   }
-  read.decoder = canonicalise(
-      graph, {.architecture = header.architecture(),
-              .tokens_input = "inp_tokens",
-              .positions_input = "inp_pos",
-              .logit_rows_input = "inp_out_ids",
-              .mask_input = "self_kq_mask",
-              .trained_context = header.of_architecture("context_length").value_or(0),
-              .token_shape = {1, 1, 1, -1}});
+  read.decoder =
+      canonicalise(graph, {.architecture = header.architecture(),
+                           .tokens_input = "inp_tokens",
+                           .positions_input = "inp_pos",
+                           .logit_rows_input = "inp_out_ids",
+                           .mask_input = "self_kq_mask",
+                           .trained_context = header.of_architecture("context_length").value_or(0),
+                           .token_shape = {1, 1, 1, -1}});
   return read;
 }
 

@@ -1,18 +1,21 @@
 // Proves that an attention's mask is plain causality by running it: a window, a position bias or a
 // prefix rule would show in the values. May use: base, OpenVINO.
 #include <cmath>
+#include <cstring>
 #include <map>
 #include <set>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "model/attention_site.h"
 #include "openvino/core/model.hpp"
+#include "openvino/op/constant.hpp"
 #include "openvino/op/convert.hpp"
 #include "openvino/op/parameter.hpp"
 #include "openvino/op/result.hpp"
-#include "openvino/op/util/op_types.hpp"
+#include "openvino/op/util/shape_of_base.hpp"
 #include "openvino/runtime/core.hpp"
 
 namespace ahead::model {
@@ -54,6 +57,50 @@ ov::PartialShape probe_shape(const ov::op::v0::Parameter& parameter, std::int64_
   return shape;
 }
 
+/// `model` in the probe's shapes, with those as constants and without the inputs that only they
+/// were asked of: a cache must not be allocated to learn its length.
+std::shared_ptr<ov::Model> without_unread_inputs(const std::shared_ptr<ov::Model>& model,
+                                                 std::int64_t past) {
+  std::map<ov::Output<ov::Node>, ov::PartialShape> shapes;
+  for (const auto& parameter : model->get_parameters()) {
+    shapes[parameter->output(0)] = probe_shape(*parameter, past);
+  }
+  model->reshape(shapes);
+  for (const auto& node : model->get_ordered_ops()) {
+    if (!ov::is_type<ov::op::util::ShapeOfBase>(node)) continue;
+    if (node->get_input_partial_shape(0).is_dynamic()) continue;
+    const ov::Shape shape = node->get_input_shape(0);
+    node->output(0).replace(ov::op::v0::Constant::create(node->get_output_element_type(0),
+                                                         ov::Shape{shape.size()}, shape));
+  }
+  const auto inputs = inputs_of(model->output(0));
+  for (const auto& input : inputs) {
+    if (input->get_partial_shape().size() != 4) continue;
+    throw std::invalid_argument("its mask depends on what is in '" + input->get_friendly_name() +
+                                "', not on its length alone");
+  }
+  return std::make_shared<ov::Model>(model->get_results(), inputs, "mask");
+}
+
+/// A mask that is computed in whole, for every token of the context, costs its square.
+void refuse_excess(const ov::Model& model) {
+  constexpr std::size_t kMostValues = std::size_t{1} << 27;
+  for (const auto& node : model.get_ordered_ops()) {
+    for (const auto& output : node->outputs()) {
+      if (output.get_partial_shape().is_dynamic()) continue;
+      const ov::Shape& shape = output.get_shape();
+      // In floating point, because the product of hostile extents may not fit.
+      double values = 1;
+      for (const std::size_t extent : shape) values *= static_cast<double>(extent);
+      if (values <= static_cast<double>(kMostValues)) continue;
+      std::ostringstream text;
+      text << "its mask cannot be checked: '" << node->get_friendly_name() << "' has the shape "
+           << shape << " at the model's trained context";
+      throw std::invalid_argument(text.str());
+    }
+  }
+}
+
 /// Whether a mask value lets a token be seen; throws for anything between yes and no.
 bool visible(float value, bool boolean) {
   if (boolean) return value != 0.0F;
@@ -67,21 +114,12 @@ bool visible(float value, bool boolean) {
 
 void check_mask(const std::shared_ptr<ov::op::v13::ScaledDotProductAttention>& attention,
                 std::int64_t past) {
-  if (attention->get_input_size() < 4) {
-    if (attention->get_causal()) return;
-    throw std::invalid_argument("it has no mask: its tokens see later ones");
-  }
   const auto mask = attention->input_value(3);
-  const ov::Output<ov::Node> probe =
-      std::make_shared<ov::op::v0::Convert>(mask, ov::element::f32);
+  const ov::Output<ov::Node> probe = std::make_shared<ov::op::v0::Convert>(mask, ov::element::f32);
   const auto probed = std::make_shared<ov::Model>(
       ov::ResultVector{std::make_shared<ov::op::v0::Result>(probe)}, inputs_of(mask), "mask");
-  const auto model = probed->clone();
-  std::map<ov::Output<ov::Node>, ov::PartialShape> shapes;
-  for (const auto& parameter : model->get_parameters()) {
-    shapes[parameter->output(0)] = probe_shape(*parameter, past);
-  }
-  model->reshape(shapes);
+  const auto model = without_unread_inputs(probed->clone(), past);
+  refuse_excess(*model);
 
   ov::Core core;
   auto request = core.compile_model(model, "CPU", ov::hint::inference_precision(ov::element::f32))

@@ -140,6 +140,7 @@ struct DecideCase {
   bool first_token_out = false;
   bool other_compiling = false;
   std::size_t reachable = 99;
+  bool switching = false;
 };
 
 void PrintTo(const DecideCase& test, std::ostream* out) { *out << test.name; }
@@ -153,6 +154,7 @@ TEST_P(DecideTest, FollowsTheRule) {
                                     .reachable = std::min(test.reachable, test.status.size()),
                                     .current = test.current,
                                     .first_token_out = test.first_token_out,
+                                    .switching = test.switching,
                                     .other_compiling = test.other_compiling});
   EXPECT_EQ(decision.action, test.action);
   EXPECT_EQ(decision.need, test.need);
@@ -181,6 +183,8 @@ INSTANTIATE_TEST_SUITE_P(
                    true},
         DecideCase{"WaitsForTheCurrentAfterTheFirstToken", kEager, "RRC", 2, kWait, 2,
                    "the next step needs it", true},
+        DecideCase{"CompilesAllWhileTheFirstIsFetched", kEager, "RAA", 0, kStart, 1, "whole ladder",
+                   false, false, 99, true},
         DecideCase{"CompilesThePartOutOfReachToo", kEager, "RA", 0, kStart, 1, "whole ladder",
                    false, false, 1},
         DecideCase{"AnotherRequestsCompileIsInTheWay", kEager, "RAA", 0, kWaitOther, 0,
@@ -206,6 +210,10 @@ INSTANTIATE_TEST_SUITE_P(
         DecideCase{"WaitsForTheQueueBeforeTheCurrent", kOneAhead, "ACA", 0, kWait, 1,
                    "needs another"},
         DecideCase{"HasNoSuccessorAtTheLast", kOneAhead, "RRR", 2, kProceed, 2, "request ends"},
+        DecideCase{"StartsNoSuccessorWhileTheCurrentIsFetched", kOneAhead, "RRA", 1, kProceed, 1,
+                   "once this program is in use", true, false, 99, true},
+        DecideCase{"StartsTheCurrentToFetchIt", kOneAhead, "RAA", 1, kStart, 1, "needs it", true,
+                   false, 99, true},
         DecideCase{"StartsNothingOutOfReach", kOneAhead, "RA", 0, kProceed, 0, "request ends",
                    false, false, 1},
         DecideCase{"KeepsAFailedSuccessor", kOneAhead, "RFA", 0, kProceed, 0, "under way"},

@@ -201,7 +201,8 @@ class Session::Run {
                             {.layout = options_.layout,
                              .first_capacity = count(needs_.front().rung),
                              .last_capacity = count(options_.axes.ladder.back())},
-                            dependencies_.pages);
+                            dependencies_.pages, &result_.kv_fallback);
+    if (!result_.kv_fallback.empty()) recorder_.decision("kv fallback", result_.kv_fallback);
     result_.time_s.kv_allocation = to_seconds(recorder_.now() - begin);
     sample_memory();
   }
@@ -221,6 +222,7 @@ class Session::Run {
       const auto compiling = dependencies_.programs.compiling();
       const plan::Decision decision = decide(compiling, true);
       if (decision.action == plan::Action::kProceed) return waited_s;
+      if (job_.stop.stop_requested()) throw Interrupted();  // before a compile nobody wants
       if (decision.action == plan::Action::kStart) {
         start(decision);
         continue;

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -98,6 +100,19 @@ TEST(FailedCompileTest, AProgramOnAnotherDeviceEndsTheRequestNamingIt) {
   EXPECT_THAT(outcome.result.error,
               AllOf(HasSubstr("decode@32"), HasSubstr("'whole'"), HasSubstr("ELSEWHERE")));
   EXPECT_EQ(outcome.result.executed_on, std::vector<std::string>{"FAKE"});
+}
+
+TEST(FailedCallbackTest, KeepsTheTokensBeforeIt) {
+  World world(with(Schedule::kOneAhead));
+  const Outcome outcome =
+      world.run({.on_token = [](std::size_t tokens) -> std::optional<FinishReason> {
+        if (tokens == 20) throw std::runtime_error("the pipe is broken");
+        return std::nullopt;
+      }});
+  expect_tokens(outcome, 20);
+  EXPECT_EQ(outcome.result.finish_reason, FinishReason::kError);
+  EXPECT_THAT(outcome.result.error, HasSubstr("the pipe is broken"));
+  EXPECT_EQ(world.pages.fake.held_regions(), 0U);
 }
 
 }  // namespace

@@ -268,6 +268,15 @@ TEST(ReleaseTest, WhatWasLeftIsLetGoAtTheSwitchAndFreedBeforeTheNextCompile) {
   }
 }
 
+TEST(ReleaseTest, WhatAnEarlierRequestLeftBelowTheRungGoesToo) {
+  World world(with(Schedule::kOneAhead));
+  static_cast<void>(world.run({.prompt = prompt_of(20), .max_new_tokens = 2}));
+  ASSERT_EQ(world.store->state(prefill_at(32)), ProgramState::kReady);
+  static_cast<void>(world.run());  // has no use for prefill@32
+  EXPECT_EQ(world.store->settled(), std::vector{decode_at(128)});
+  EXPECT_EQ(world.script->live_artifacts, 1);
+}
+
 TEST(ReleaseTest, PartsThatDoNotDependOnTheRungOutliveEveryRung) {
   World world(with(Schedule::kOneAhead, true));
   static_cast<void>(world.run());

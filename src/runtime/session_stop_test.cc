@@ -139,7 +139,6 @@ TEST(StopTest, WhileDecodingThenTheStoreGoesWithACompileQueued) {
                                     return std::nullopt;
                                   }}),
                    5);
-  world.script->compile_cost = nullptr;  // it asks the store
   world.store.reset();
   ASSERT_TRUE(world.executor.run_one());
   EXPECT_EQ(world.script->live_artifacts, 0);

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -15,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
 #include "base/clock.h"
 #include "base/executor.h"
 #include "compile/fake_backend.h"
@@ -32,6 +34,7 @@ class TimedPages final : public kv::PageProvider {
     clock_.advance(allocation_cost);
     return fake.allocate(bytes);
   }
+  kv::Region reserve(std::size_t bytes) override { return allocate(bytes); }
   void release(kv::Region region) noexcept override { fake.release(region); }
   [[nodiscard]] std::size_t committed_bytes(kv::Region region) const override {
     return fake.committed_bytes(region);
@@ -44,6 +47,81 @@ class TimedPages final : public kv::PageProvider {
   ManualClock& clock_;
 };
 
+/// A compile thread in virtual time: it begins a task when it is posted, or when it is done with
+/// the one before, and a compile takes what it costs. Tasks really run once their end has come,
+/// seeing their own time; then a device that steps meanwhile has lost nothing to them.
+class VirtualThread final : public Executor {
+ public:
+  /// `cost_of_newest` says what the compile costs that is being posted, if it is one.
+  VirtualThread(ManualClock& clock,
+                std::function<std::optional<std::chrono::nanoseconds>()> cost_of_newest)
+      : clock_(clock), cost_of_newest_(std::move(cost_of_newest)) {}
+
+  void post(std::function<void()> task) override {
+    const auto cost = cost_of_newest_();
+    tasks_.push_back({std::move(task), clock_.now(), cost.value_or(TimePoint(0))});
+  }
+
+  bool wait(std::stop_token stop, const std::function<bool()>& done) override {
+    while (!done()) {
+      if (stop.stop_requested()) return false;
+      AHEAD_CHECK(run_one(), "waiting for something that no queued task can bring about");
+    }
+    return true;
+  }
+
+  /// Runs the tasks whose end has come.
+  void run_due() {
+    while (!tasks_.empty() && end_of_next() <= clock_.now()) run_one();
+  }
+
+  /// Lets the time pass until the oldest task has ended; false when there is none.
+  bool run_one() {
+    if (tasks_.empty()) return false;
+    const Task task = std::move(tasks_.front());
+    tasks_.pop_front();
+    time_ = std::max(task.posted, free_at_);
+    free_at_ = *time_ + task.cost;
+    clock_.advance(std::max(free_at_ - clock_.now(), TimePoint(0)));
+    task.run();
+    time_.reset();
+    return true;
+  }
+
+  /// The running compile has taken what it costs.
+  void spend() { time_ = free_at_; }
+
+  /// The time as a task sees it, and as everybody else does between tasks.
+  [[nodiscard]] TimePoint now() const { return time_.value_or(clock_.now()); }
+  [[nodiscard]] std::size_t queued() const { return tasks_.size(); }
+
+ private:
+  struct Task {
+    std::function<void()> run;
+    TimePoint posted;
+    std::chrono::nanoseconds cost;
+  };
+  [[nodiscard]] TimePoint end_of_next() const {
+    return std::max(tasks_.front().posted, free_at_) + tasks_.front().cost;
+  }
+
+  ManualClock& clock_;
+  const std::function<std::optional<std::chrono::nanoseconds>()> cost_of_newest_;
+  std::deque<Task> tasks_;
+  TimePoint free_at_{0};
+  std::optional<TimePoint> time_;  ///< while a task runs
+};
+
+/// The time as the store sees it, on either thread.
+class StoreClock final : public Clock {
+ public:
+  explicit StoreClock(const VirtualThread& thread) : thread_(thread) {}
+  [[nodiscard]] TimePoint now() const override { return thread_.now(); }
+
+ private:
+  const VirtualThread& thread_;
+};
+
 /// What one request came to.
 struct Outcome {
   RunResult result;
@@ -53,8 +131,7 @@ struct Outcome {
   double elapsed_s = 0;
 };
 
-/// The compiler works while the device steps: a compile ends during the step in which its cost has
-/// passed since it was started, or when somebody waits for it.
+/// A device, and a compiler that works beside it.
 class World {
  public:
   struct Options {
@@ -76,11 +153,11 @@ class World {
     script->decode_cost = std::chrono::milliseconds(1);
     script->prefill_cost = std::chrono::milliseconds(2);
     script->compile_cost = [this](const graph::ProgramShape&, std::size_t) {
-      return std::max(due() - clock.now(), TimePoint(0));
+      executor.spend();
+      return std::chrono::nanoseconds(0);
     };
     script->on_step = [this] {
-      free_released();
-      if (executor.queued() > 0 && clock.now() >= due()) executor.run_one();
+      executor.run_due();
       if (on_step) on_step();
     };
   }
@@ -119,14 +196,8 @@ class World {
     session.run({.prompt = ask.prompt, .max_new_tokens = ask.max_new_tokens, .stop = ask.stop},
                 callbacks, outcome.result);
     outcome.elapsed_s = to_seconds(clock.now() - begin);
-    free_released();
+    executor.run_due();
     return outcome;
-  }
-
-  /// Lets the executor free the programs that were released: those tasks stand in front of a
-  /// compile.
-  void free_released() {
-    while (executor.queued() > (store->compiling() ? 1U : 0U)) executor.run_one();
   }
   Outcome run() { return run(Ask{}); }
 
@@ -148,7 +219,8 @@ class World {
 
   const Options options;
   ManualClock clock;
-  ManualExecutor executor;
+  VirtualThread executor{clock, [this] { return cost_of_newest(); }};
+  StoreClock store_clock{executor};
   TimedPages pages{clock};
   /// What a compile takes; 10 ms where nothing is said.
   std::map<graph::ProgramShape, std::chrono::nanoseconds> compile_costs;
@@ -161,16 +233,19 @@ class World {
           .cut = options.cut},
       script);
   std::unique_ptr<compile::ProgramStore> store = std::make_unique<compile::ProgramStore>(
-      compile::ProgramStore::Options{.backend = backend, .device = "FAKE"}, executor, clock);
+      compile::ProgramStore::Options{.backend = backend, .device = "FAKE"}, executor, store_clock);
 
  private:
-  /// When the newest compile has been under way for what it takes.
-  [[nodiscard]] TimePoint due() const {
-    const compile::CompileLog newest = store->log().back();
-    const auto cost = compile_costs.find(newest.shape);
-    return newest.begin +
-           (cost == compile_costs.end() ? std::chrono::milliseconds(10) : cost->second);
+  /// The store logs a compile, then posts it; what it posts otherwise frees programs.
+  [[nodiscard]] std::optional<std::chrono::nanoseconds> cost_of_newest() {
+    const auto log = store->log();
+    if (log.size() == compiles_posted_) return std::nullopt;
+    compiles_posted_ = log.size();
+    const auto cost = compile_costs.find(log.back().shape);
+    return cost == compile_costs.end() ? std::chrono::milliseconds(10) : cost->second;
   }
+
+  std::size_t compiles_posted_ = 0;
 };
 
 [[nodiscard]] inline graph::ProgramShape decode_at(std::int64_t rung) { return {.rung = rung}; }

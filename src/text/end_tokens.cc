@@ -42,7 +42,8 @@ void add_end_tokens_of(const std::filesystem::path& path, std::vector<std::int32
   };
   const std::uintmax_t bytes = error ? 0 : std::filesystem::file_size(path, error);
   if (error) throw invalid("cannot be read: " + error.message());
-  if (bytes > kMaxBytes) throw invalid("has " + std::to_string(bytes) + " bytes, which is too many");
+  if (bytes > kMaxBytes)
+    throw invalid("has " + std::to_string(bytes) + " bytes, which is too many");
   std::ifstream file(path);
   const nlohmann::json json = nlohmann::json::parse(
       file,

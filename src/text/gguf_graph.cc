@@ -49,13 +49,14 @@ ov::OutputVector strings(const std::vector<std::string>& texts) {
 /// pieces without their rows.
 ov::OutputVector compose_characters(const ov::OutputVector& pieces, const NodeFactory& factory) {
   ov::OutputVector composed(pieces.begin(), pieces.begin() + 2);
-  append(composed, factory.create("CharsMapNormalization", {pieces.begin() + 2, pieces.end()},
-                                  {{"normalization_form", std::string("nfc")},
-                                   {"add_dummy_prefix", false},
-                                   {"remove_extra_whitespaces", false},
-                                   {"escape_whitespaces", false},
-                                   {"case_fold", false},
-                                   {"nmt", false}}));
+  append(composed,
+         factory.create_registered("CharsMapNormalization", {pieces.begin() + 2, pieces.end()},
+                                   {{"normalization_form", std::string("nfc")},
+                                    {"add_dummy_prefix", false},
+                                    {"remove_extra_whitespaces", false},
+                                    {"escape_whitespaces", false},
+                                    {"case_fold", false},
+                                    {"nmt", false}}));
   return composed;
 }
 

@@ -152,7 +152,8 @@ std::optional<std::int32_t> token_id(const ov::AnyMap& metadata, const std::stri
 void read_prefix(const ov::AnyMap& metadata, GgufVocabulary& vocabulary) {
   if (!flag(metadata, "add_bos_token")) return;
   const auto token = token_id(metadata, "bos_token_id", vocabulary);
-  if (!token.has_value()) invalid("it asks for a first token but has no tokenizer.ggml.bos_token_id");
+  if (!token.has_value())
+    invalid("it asks for a first token but has no tokenizer.ggml.bos_token_id");
   vocabulary.prefix = {*token};
 }
 

@@ -80,7 +80,8 @@ std::vector<std::int32_t> prefix_of(const ov::Node& node) {
     const auto count = std::ssize(values);
     const auto begin = number(*node.get_input_node_ptr(i), 0);
     const auto end = number(*node.get_input_node_ptr(i + 1), count);
-    for (auto at = std::max<std::int64_t>(begin, 0); at < std::min<std::int64_t>(end, count); ++at) {
+    for (auto at = std::max<std::int64_t>(begin, 0); at < std::min<std::int64_t>(end, count);
+         ++at) {
       prefix.push_back(values[static_cast<std::size_t>(at)]);
     }
   }
@@ -134,7 +135,7 @@ std::vector<std::int32_t> end_tokens(const ov::Model& encoder,
   if (named != encoder.get_rt_info().end()) {
     try {
       add_end_token(named->second.as<std::int32_t>(), ids);
-    } catch (const ov::Exception&) {
+    } catch (const std::exception&) {
       throw Error(ErrorKind::kInvalidModel,
                   (folder / "openvino_tokenizer.xml").string() +
                       " has an eos_token_id that is no number; export the tokenizer again");
@@ -163,11 +164,11 @@ std::unique_ptr<Tokenizer> make_ir_tokenizer(const std::filesystem::path& folder
   try {
     tame_decoder(decoder);
     const TamedEncoder tamed = tame_encoder(encoder);
-    return compile_tokenizer({.encoder = tamed.model,
-                              .decoder = decoder,
-                              .prefix = tamed.prefix,
-                              .end_tokens = ends});
-  } catch (const ov::Exception& cause) {
+    return compile_tokenizer(
+        {.encoder = tamed.model, .decoder = decoder, .prefix = tamed.prefix, .end_tokens = ends});
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& cause) {
     throw Error(ErrorKind::kInvalidModel,
                 folder.string() + " has no tokenizer Ahead can run: " + reason_of(cause.what()));
   }

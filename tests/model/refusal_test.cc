@@ -28,7 +28,8 @@ std::string refusal(const fs::path& path, ErrorKind kind) {
 TEST(Refusal, AnUnknownArchitectureIsNamed) {
   std::ifstream file(qwen2_gguf(), std::ios::binary);
   std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  for (std::size_t at = bytes.find("qwen2"); at != std::string::npos; at = bytes.find("qwen2", at)) {
+  for (std::size_t at = bytes.find("qwen2"); at != std::string::npos;
+       at = bytes.find("qwen2", at)) {
     bytes.replace(at, 5, "qwenX");
   }
   const fs::path altered = fs::temp_directory_path() / "ahead-unknown-architecture.gguf";
@@ -41,6 +42,65 @@ TEST(Refusal, AnUnknownArchitectureIsNamed) {
 TEST(Refusal, AMissingFileIsNamed) {
   const std::string text = refusal("/nowhere/model.gguf", ErrorKind::kInvalidModel);
   EXPECT_NE(text.find("/nowhere/model.gguf"), std::string::npos) << text;
+}
+
+TEST(Refusal, APathThatCannotBeFollowedIsAnError) {
+  const fs::path loop = fs::temp_directory_path() / "ahead-loop";
+  fs::remove(loop);
+  fs::create_symlink(loop, loop);
+  EXPECT_NE(refusal(loop, ErrorKind::kInvalidModel).find("ahead-loop"), std::string::npos);
+  fs::remove(loop);
+  refusal(fs::path("/tmp") / std::string(5'000, 'x'), ErrorKind::kInvalidModel);
+  refusal(std::string(1'000, 'y'), ErrorKind::kInvalidModel);
+  refusal("", ErrorKind::kInvalidModel);
+  refusal("/dev/zero", ErrorKind::kInvalidModel);
+}
+
+/// An IR folder without a copy of the weights.
+class IrFolder : public testing::Test {
+ protected:
+  void SetUp() override {
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+    for (const auto& file : fs::directory_iterator(smollm2_ir())) {
+      if (file.path().filename() == "config.json") continue;
+      fs::create_symlink(fs::absolute(file.path()), folder_ / file.path().filename());
+    }
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+  void config(const std::string& text) const { std::ofstream(folder_ / "config.json") << text; }
+
+  const fs::path folder_ = fs::temp_directory_path() / "ahead-ir-folder";
+};
+
+TEST_F(IrFolder, ATrainedContextThatNoModelHasIsUnknown) {
+  for (const char* context : {"-1", "0", "2147483649", "18446744073709551615", "1e9", "\"8192\""}) {
+    config(std::string(R"({"model_type": "llama", "max_position_embeddings": )") + context + "}");
+    EXPECT_EQ(Model(folder_.string()).facts().trained_context, 0) << context;
+  }
+}
+
+TEST_F(IrFolder, TheTrainedContextMayStandInTextConfig) {
+  config(R"({"text_config": {"max_position_embeddings": 4096}})");
+  EXPECT_EQ(Model(folder_.string()).facts().trained_context, 4096);
+}
+
+TEST_F(IrFolder, AConfigurationNestedWithoutEndIsPassedOver) {
+  const std::string open(1'000'000, '[');
+  const std::string close(1'000'000, ']');
+  config(R"({"x": )" + open + close + R"(, "max_position_embeddings": 512})");
+  EXPECT_EQ(Model(folder_.string()).facts().trained_context, 512);
+  config(open);
+  EXPECT_NE(refusal(folder_, ErrorKind::kInvalidModel).find("config.json"), std::string::npos);
+}
+
+TEST_F(IrFolder, AGraphThatIsNoDecoderIsAnError) {
+  // The tokenizer's graph is a valid IR, of operations nobody registered.
+  fs::remove(folder_ / "openvino_model.xml");
+  fs::remove(folder_ / "openvino_model.bin");
+  fs::copy_file(folder_ / "openvino_detokenizer.xml", folder_ / "openvino_model.xml");
+  fs::copy_file(folder_ / "openvino_detokenizer.bin", folder_ / "openvino_model.bin");
+  EXPECT_THROW(Model{folder_.string()}, Error);
 }
 
 TEST(Refusal, AFolderWithoutWeightsNamesTheFile) {

@@ -30,10 +30,17 @@ struct Forced {
   RunResult result;
 };
 
-Forced run_forced(const Model& model, const std::vector<std::int32_t>& ids, KvType kv_type) {
+struct Variant {
+  Partition partition = Partition::kWhole;
+  KvType kv_type = KvType::kF32;
+};
+
+Forced run_forced(const Model& model, const std::vector<std::int32_t>& ids,
+                  const Variant& variant = {}) {
   PipelineConfig config;
   config.axes.ladder = {64, 128, 256};
-  config.kv_type = kv_type;
+  config.axes.partition = variant.partition;
+  config.kv_type = variant.kv_type;
   config.prefill_chunk = 32;
   LLMPipeline pipeline(model, "CPU", config);
   Forced forced;
@@ -68,26 +75,29 @@ void expect_parity(const Forced& forced, const std::vector<std::vector<float>>& 
 TEST(OracleParity, GgufForcedRunEqualsTheDynamicModel) {
   const Model model(smollm2_gguf());
   const auto ids = text_ids(model, kPrompt + kForced);
-  expect_parity(run_forced(model, ids, KvType::kF32), gguf_oracle(smollm2_gguf(), ids), 0.999);
-}
-
-TEST(OracleParity, GgufForcedRunWithF16CacheEqualsTheDynamicModel) {
-  const Model model(smollm2_gguf());
-  const auto ids = text_ids(model, kPrompt + kForced);
-  expect_parity(run_forced(model, ids, KvType::kF16), gguf_oracle(smollm2_gguf(), ids), 0.999);
+  const auto oracle = gguf_oracle(smollm2_gguf(), ids);
+  expect_parity(run_forced(model, ids), oracle, 0.999);
+  expect_parity(run_forced(model, ids, {Partition::kAttention, KvType::kF16}), oracle, 0.999);
 }
 
 TEST(OracleParity, IrForcedRunEqualsTheDynamicModel) {
   const Model model(smollm2_ir());
   const auto ids = text_ids(model, kPrompt + kForced);
-  expect_parity(run_forced(model, ids, KvType::kF32), ir_oracle(smollm2_ir(), ids), 0.999);
+  const auto oracle = ir_oracle(smollm2_ir(), ids);
+  expect_parity(run_forced(model, ids), oracle, 0.999);
+  expect_parity(run_forced(model, ids, {Partition::kAttention, KvType::kF32}), oracle, 0.999);
 }
 
 TEST(OracleParity, Qwen2ForcedRunEqualsTheDynamicModel) {
   const Model model(qwen2_gguf());
   EXPECT_EQ(model.facts().architecture, "qwen2");
   const auto ids = text_ids(model, kPrompt + kForced);
-  expect_parity(run_forced(model, ids, KvType::kF32), gguf_oracle(qwen2_gguf(), ids), 0.999);
+  const auto oracle = gguf_oracle(qwen2_gguf(), ids);
+  for (const Partition partition : {Partition::kWhole, Partition::kAttention}) {
+    for (const KvType kv_type : {KvType::kF32, KvType::kF16}) {
+      expect_parity(run_forced(model, ids, {partition, kv_type}), oracle, 0.999);
+    }
+  }
 }
 
 }  // namespace

@@ -20,7 +20,15 @@ import struct
 import unicodedata
 
 import tokenizers
-from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers
+from tokenizers import (
+    AddedToken,
+    Regex,
+    Tokenizer,
+    decoders,
+    models,
+    normalizers,
+    pre_tokenizers,
+)
 
 UNKNOWN, CONTROL, USER_DEFINED = 2, 3, 4
 SCALARS = {
@@ -92,6 +100,8 @@ def build(metadata, pre, unknown=None):
         "qwen2": [pre_tokenizers.Split(Regex(QWEN2), "isolated")],
     }[pre]
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(before + [byte_level])
+    if pre == "qwen2":
+        tokenizer.normalizer = normalizers.NFC()
     tokenizer.decoder = decoders.ByteLevel()
     for token, kind in zip(tokens, types):
         if kind in (UNKNOWN, CONTROL):

@@ -30,6 +30,39 @@ TEST(TokenizerContract, TheModelsEndTokenIsKnown) {
   EXPECT_THAT(make_gguf_tokenizer(gguf_metadata())->end_tokens(), ElementsAre(2));
 }
 
+TEST(TokenizerContract, SmolLm2ExpectsNothingInFrontOfAText) {
+  EXPECT_THAT(make_gguf_tokenizer(gguf_metadata())->prefix(), ElementsAre());
+  EXPECT_THAT(make_ir_tokenizer(ir_folder())->prefix(), ElementsAre());
+}
+
+TEST(TokenizerContract, AFirstTokenTheFileAsksForIsThePrefixAndNotEncoded) {
+  const auto with = [](std::uint8_t add, std::uint32_t id) {
+    ov::AnyMap metadata = gguf_metadata();
+    ov::Tensor flag(ov::element::boolean, {});
+    *static_cast<std::uint8_t*>(flag.data()) = add;
+    ov::Tensor token(ov::element::u32, {});
+    *token.data<std::uint32_t>() = id;
+    metadata["add_bos_token"] = flag;
+    metadata["bos_token_id"] = token;
+    return metadata;
+  };
+  const auto tokenizer = make_gguf_tokenizer(with(1, 7));
+  EXPECT_THAT(tokenizer->prefix(), ElementsAre(7));
+  EXPECT_EQ(tokenizer->encode("x"), make_gguf_tokenizer(gguf_metadata())->encode("x"));
+  EXPECT_THAT(make_gguf_tokenizer(with(0, 7))->prefix(), ElementsAre());
+  ov::AnyMap plain = with(0, 7);
+  plain["add_bos_token"] = true;
+  EXPECT_THAT(make_gguf_tokenizer(plain)->prefix(), ElementsAre(7));
+  expect_error(ErrorKind::kInvalidModel, "bos_token_id is 49152 of 49152",
+               [&] { (void)make_gguf_tokenizer(with(1, 49152)); });
+  plain.erase("bos_token_id");
+  expect_error(ErrorKind::kInvalidModel, "has no tokenizer.ggml.bos_token_id",
+               [&] { (void)make_gguf_tokenizer(plain); });
+  plain["add_bos_token"] = std::string("yes");
+  expect_error(ErrorKind::kInvalidModel, "add_bos_token is not a yes or no",
+               [&] { (void)make_gguf_tokenizer(plain); });
+}
+
 TEST(TokenizerContract, FaultsInUtf8AreReadAsReplacementCharacters) {
   const auto tokenizer = make_gguf_tokenizer(gguf_metadata());
   const std::vector<std::pair<std::string, std::string>> cases = {

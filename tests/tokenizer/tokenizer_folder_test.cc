@@ -74,6 +74,34 @@ TEST_F(TokenizerFolder, BrokenFilesAreRefused) {
                [&] { (void)make_ir_tokenizer(folder_); });
 }
 
+TEST_F(TokenizerFolder, EndTokensNestedWithoutEndAreRefusedNotFollowed) {
+  const std::string open(1'000'000, '[');
+  const std::string close(1'000'000, ']');
+  for (const std::string& content :
+       {R"({"eos_token_id": )" + open + close + "}", R"({"eos_token_id": [)" + open + close + "]}",
+        R"({"eos_token_id": [2, {"a": )" + open + close + "}]}",
+        R"({"eos_token_id": ")" + std::string(1'000'000, 'x') + "\"}"}) {
+    write("generation_config.json", content);
+    try {
+      (void)make_ir_tokenizer(folder_);
+      ADD_FAILURE() << "accepted";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kInvalidModel);
+      EXPECT_THAT(error.what(), testing::HasSubstr("eos_token_id"));
+      EXPECT_LT(std::string(error.what()).size(), 400U);
+    }
+  }
+  // Where it is nobody's business it does no harm.
+  write("generation_config.json", R"({"x": )" + open + close + R"(, "eos_token_id": 5})");
+  EXPECT_THAT(make_ir_tokenizer(folder_)->end_tokens(), ElementsAre(2, 5));
+}
+
+TEST_F(TokenizerFolder, AFileTooLargeToBeAConfigurationIsRefused) {
+  write("config.json", "{}");
+  std::filesystem::resize_file(folder_ / "config.json", std::uintmax_t{1} << 36);  // sparse
+  expect_error(ErrorKind::kInvalidModel, "too many", [&] { (void)make_ir_tokenizer(folder_); });
+}
+
 /// Makes the folder's tokenizer keep five tokens of a text and put token 1 before and token 2
 /// behind them, with the operations that converters use.
 void add_tokens_and_truncation(const std::filesystem::path& xml, const std::string& library) {
@@ -136,7 +164,9 @@ TEST_F(TokenizerFolder, TokensAFolderAddsAndItsTruncationAreTakenOut) {
   // The change took: as it is, the folder does both.
   EXPECT_THAT(run_as_it_is(folder_ / "openvino_tokenizer.xml", library, text),
               ElementsAre(1, 504, 3426, 314, 216, 2, 2));
-  const auto ids = make_ir_tokenizer(folder_)->encode(text);
+  const auto tokenizer = make_ir_tokenizer(folder_);
+  EXPECT_THAT(tokenizer->prefix(), ElementsAre(1));  // what stood in front, not what stood behind
+  const auto ids = tokenizer->encode(text);
   EXPECT_EQ(ids, make_ir_tokenizer(ir_folder())->encode(text));
   EXPECT_GT(ids.size(), 5U);
 }

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "text/gguf_tokenizer.h"
@@ -81,6 +82,34 @@ TEST(TokenizerParity, Gpt2SplittingIsAsTheReference) {
 
 TEST(TokenizerParity, Qwen2SplittingIsAsTheReference) {
   expect_encodes(*make_gguf_tokenizer(with_pre("qwen2")), &ReferenceCase::ids_qwen2);
+}
+
+TEST(TokenizerParity, Qwen2ReadsDecomposedCharactersAsComposed) {
+  const auto qwen2 = make_gguf_tokenizer(with_pre("qwen2"));
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"e\u0301", "\u00E9"},
+      {"Cafe\u0301 <|im_end|>u\u0308ber  a\u030A", "Caf\u00E9 <|im_end|>\u00FCber  \u00E5"},
+      {"\u1112\u1161\u11AB", "\uD55C"},
+      {"e\u0323\u0302", "\u1EC7"},
+      {"\u212B", "\u00C5"}};
+  for (const auto& [decomposed, composed] : cases) {
+    EXPECT_EQ(qwen2->encode(decomposed), qwen2->encode(composed)) << printable(decomposed);
+  }
+  EXPECT_EQ(qwen2->decode(qwen2->encode("e\u0301")), "\u00E9");
+  // The others leave texts as they are.
+  EXPECT_NE(make_gguf_tokenizer(with_pre("gpt-2"))->encode("e\u0301"),
+            make_gguf_tokenizer(with_pre("gpt-2"))->encode("\u00E9"));
+}
+
+TEST(TokenizerParity, Qwen2DoesNotComposeAcrossASpecialToken) {
+  const auto qwen2 = make_gguf_tokenizer(with_pre("qwen2"));
+  const std::string text = "e<|im_end|>\u0301";
+  auto apart = qwen2->encode("e");
+  for (const char* piece : {"<|im_end|>", "\u0301"}) {
+    const auto ids = qwen2->encode(piece);
+    apart.insert(apart.end(), ids.begin(), ids.end());
+  }
+  EXPECT_EQ(qwen2->encode(text), apart);
 }
 
 TEST(TokenizerParity, IrEncodesAsTheReference) {
