@@ -1,5 +1,6 @@
 // One decode step on one core: the specialised graph against the plain static graph a runtime would
-// use without it (append by concat, repeated KV heads, f16 cache), at the same rung, in one process.
+// use without it (append by concat, repeated KV heads, f16 cache), at the same rung, in one
+// process.
 //
 //   build/release/decode_step --benchmark_repetitions=5 --benchmark_enable_random_interleaving=true
 #include <benchmark/benchmark.h>
@@ -45,8 +46,8 @@ class Specialised {
     const graph::ProgramShape shape{.batch = 1, .tokens = 1, .rung = rung};
     compile::OpenVinoBackend backend(
         {.core = core_,
-         .decoder = graph::PartitionedDecoder(
-             decoder_, {.cache = {.type = type_, .block_rows = kBlockRows}}),
+         .decoder = graph::PartitionedDecoder(decoder_,
+                                              {.cache = {.type = type_, .block_rows = kBlockRows}}),
          .device = "CPU",
          .device_threads = 1});
     graph::ProgramSpec spec = backend.spec(shape);
@@ -58,15 +59,15 @@ class Specialised {
 
     kv::Layout layout;
     for (const auto& layer : decoder_->layers) {
-      layout.layers.push_back({static_cast<std::size_t>(layer.kv_heads),
-                               static_cast<std::size_t>(layer.head_dim)});
+      layout.layers.push_back(
+          {static_cast<std::size_t>(layer.kv_heads), static_cast<std::size_t>(layer.head_dim)});
     }
     layout.block_rows = kBlockRows;
     layout.type = type_;
     const auto rows = static_cast<std::size_t>(rung);
-    cache_ = kv::make_cache(
-        KvPolicy::kSharedMax,
-        {.layout = layout, .first_capacity = rows, .last_capacity = rows}, pages_);
+    cache_ =
+        kv::make_cache(KvPolicy::kSharedMax,
+                       {.layout = layout, .first_capacity = rows, .last_capacity = rows}, pages_);
     std::vector<compile::KeyValue> layers;
     for (std::size_t layer = 0; layer < layout.layers.size(); ++layer) {
       layers.push_back({cache_->k(layer), cache_->v(layer)});
@@ -115,11 +116,12 @@ class PlainStatic {
       shapes[input] = shape;
     }
     graph->reshape(shapes);
-    request_ = core_.compile_model(graph, "CPU", ov::AnyMap{
-                                       ov::num_streams(1), ov::inference_num_threads(1),
-                                       ov::hint::enable_cpu_pinning(false),
-                                       ov::hint::inference_precision(ov::element::f32),
-                                       ov::hint::dynamic_quantization_group_size(0)})
+    request_ = core_
+                   .compile_model(graph, "CPU",
+                                  ov::AnyMap{ov::num_streams(1), ov::inference_num_threads(1),
+                                             ov::hint::enable_cpu_pinning(false),
+                                             ov::hint::inference_precision(ov::element::f32),
+                                             ov::hint::dynamic_quantization_group_size(0)})
                    .create_infer_request();
     for (const auto& input : graph->inputs()) {
       ov::Tensor tensor(input.get_element_type(), input.get_shape());
@@ -148,14 +150,14 @@ Contender& kept(const std::string& name, Args... args) {
 }
 
 void BM_SpecialisedF32(benchmark::State& state) {
-  auto& step = kept<Specialised>("f32 " + std::to_string(state.range(0)), state.range(0),
-                                 KvType::kF32);
+  auto& step =
+      kept<Specialised>("f32 " + std::to_string(state.range(0)), state.range(0), KvType::kF32);
   for (auto _ : state) step.step();
 }
 
 void BM_SpecialisedF16(benchmark::State& state) {
-  auto& step = kept<Specialised>("f16 " + std::to_string(state.range(0)), state.range(0),
-                                 KvType::kF16);
+  auto& step =
+      kept<Specialised>("f16 " + std::to_string(state.range(0)), state.range(0), KvType::kF16);
   for (auto _ : state) step.step();
 }
 
@@ -164,8 +166,13 @@ void BM_PlainStatic(benchmark::State& state) {
   for (auto _ : state) step.step();
 }
 
-#define AHEAD_STEP(function) \
-  BENCHMARK(function)->Arg(1024)->Arg(8192)->Unit(benchmark::kMillisecond)->UseRealTime()->MinTime(1)
+#define AHEAD_STEP(function)          \
+  BENCHMARK(function)                 \
+      ->Arg(1024)                     \
+      ->Arg(8192)                     \
+      ->Unit(benchmark::kMillisecond) \
+      ->UseRealTime()                 \
+      ->MinTime(1)
 
 AHEAD_STEP(BM_SpecialisedF32);
 AHEAD_STEP(BM_SpecialisedF16);

@@ -184,8 +184,6 @@ def draw_memory(axes, timeline: Timeline) -> None:
     axes.tick_params(labelsize=8.5, color=FAINT)
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["left", "bottom"]].set_color(FAINT)
-    axes.set_axisbelow(False)
-    axes.grid(axis="y", color="white", linewidth=0.6, alpha=0.7)
 
 
 def draw_marks(rows, memory, timeline: Timeline) -> None:

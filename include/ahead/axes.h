@@ -21,7 +21,8 @@ enum class Schedule {
 /// How the KV cache's memory grows.
 enum class KvPolicy {
   kSharedMax,  ///< the last rung is reserved and touched from the start
-  kCopyGrow,   ///< sized to the rung; at a boundary allocate the next, copy live blocks, free the old
+  kCopyGrow,   ///< sized to the rung; at a boundary allocate the next, copy live blocks, free the
+               ///< old
   /// Address space for the last rung, memory as rows are written; growing moves and copies nothing.
   kInPlace,
 };
@@ -32,8 +33,8 @@ enum class KvType { kF32, kF16 };
 /// How the decoder is cut into separately compiled parts.
 enum class Partition {
   kWhole,  ///< one graph per rung
-  /// Cut on both sides of every attention: what holds weights is compiled once for all rungs, a rung
-  /// is one small weightless graph.
+  /// Cut on both sides of every attention: what holds weights is compiled once for all rungs, a
+  /// rung is one small weightless graph.
   kAttention,
 };
 

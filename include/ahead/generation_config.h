@@ -60,7 +60,8 @@ struct GenerationConfig {
   std::int64_t max_new_tokens = std::numeric_limits<std::int64_t>::max();
   /// Go on past end-of-sequence tokens.
   bool ignore_eos = false;
-  /// Generation ends when the text contains one of these; the string itself is not part of the text.
+  /// Generation ends when the text contains one of these; the string itself is not part of the
+  /// text.
   std::vector<std::string> stop_strings;
 
   /// Greedy when false.

@@ -83,14 +83,16 @@ class LLMPipeline {
  public:
   /// Throws Error(kInvalidArgument) for axes or a device that cannot be.
   LLMPipeline(const Model& model, const std::string& device, const PipelineConfig& config = {});
-  LLMPipeline(const std::string& path, const std::string& device, const PipelineConfig& config = {});
+  LLMPipeline(const std::string& path, const std::string& device,
+              const PipelineConfig& config = {});
   /// Waits for the one compile call that may be running, and for nothing else.
   ~LLMPipeline();
   LLMPipeline(const LLMPipeline&) = delete;
   LLMPipeline& operator=(const LLMPipeline&) = delete;
 
-  /// Generates from a text, behind the tokens the tokenizer puts in front of every text. The calling thread is the decode thread; it is pinned to the device
-  /// cores for the duration of the call.
+  /// Generates from a text, behind the tokens the tokenizer puts in front of every text. The
+  /// calling thread is the decode thread; it is pinned to the device cores for the duration of the
+  /// call.
   ///
   /// Throws Error before the first token only. A failure after it ends generation: the tokens so
   /// far stand in the result and `result.error` says what happened.

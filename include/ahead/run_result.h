@@ -89,7 +89,8 @@ struct RunResult {
   std::string device;
   std::vector<std::string> executed_on;  ///< as the compiled programs report it
   ModelFacts model;
-  /// Of the weights' file; empty until Model::sha256() is asked for: hashing gigabytes takes seconds.
+  /// Of the weights' file; empty until Model::sha256() is asked for: hashing gigabytes takes
+  /// seconds.
   std::string model_sha256;
 
   struct {

@@ -33,7 +33,7 @@ TEST(Axes, EverySpellingRoundTrips) {
   for (const auto value : {Schedule::kEager, Schedule::kOneAhead, Schedule::kOnDemand}) {
     EXPECT_EQ(parse_schedule(to_string(value)), value);
   }
-  for (const auto value : {KvPolicy::kSharedMax, KvPolicy::kCopyGrow}) {
+  for (const auto value : kv_policies()) {
     EXPECT_EQ(parse_kv_policy(to_string(value)), value);
   }
   for (const auto value : {KvType::kF32, KvType::kF16}) {
@@ -46,7 +46,8 @@ TEST(Axes, EverySpellingRoundTrips) {
 
 TEST(Axes, ListsEveryValue) {
   EXPECT_THAT(schedules(), ElementsAre(Schedule::kEager, Schedule::kOneAhead, Schedule::kOnDemand));
-  EXPECT_THAT(kv_policies(), ElementsAre(KvPolicy::kSharedMax, KvPolicy::kCopyGrow));
+  EXPECT_THAT(kv_policies(),
+              ElementsAre(KvPolicy::kSharedMax, KvPolicy::kCopyGrow, KvPolicy::kInPlace));
   EXPECT_THAT(kv_types(), ElementsAre(KvType::kF32, KvType::kF16));
   EXPECT_THAT(partitions(), ElementsAre(Partition::kWhole, Partition::kAttention));
 }
@@ -57,16 +58,18 @@ TEST(Axes, SpellingsAreTheContractsWords) {
   EXPECT_EQ(to_string(Schedule::kOnDemand), "on-demand");
   EXPECT_EQ(to_string(KvPolicy::kSharedMax), "shared-max");
   EXPECT_EQ(to_string(KvPolicy::kCopyGrow), "copy-grow");
+  EXPECT_EQ(to_string(KvPolicy::kInPlace), "in-place");
   EXPECT_EQ(to_string(KvType::kF32), "f32");
   EXPECT_EQ(to_string(KvType::kF16), "f16");
   EXPECT_EQ(to_string(Partition::kWhole), "whole");
+  EXPECT_EQ(to_string(Partition::kAttention), "attention");
 }
 
 TEST(Axes, AnUnknownValueIsNamedWithItsAlternatives) {
   EXPECT_THAT(refusal([] { (void)parse_schedule("lazy"); }),
               AllOf(HasSubstr("schedule 'lazy'"), HasSubstr("eager, one-ahead or on-demand")));
   EXPECT_THAT(refusal([] { (void)parse_kv_policy("paged"); }),
-              AllOf(HasSubstr("'paged'"), HasSubstr("shared-max or copy-grow")));
+              AllOf(HasSubstr("'paged'"), HasSubstr("shared-max, copy-grow or in-place")));
   EXPECT_THAT(refusal([] { (void)parse_kv_type("F32"); }),
               AllOf(HasSubstr("'F32'"), HasSubstr("f32 or f16")));
   EXPECT_THAT(refusal([] { (void)parse_partition(""); }),

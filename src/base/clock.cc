@@ -4,8 +4,7 @@
 namespace ahead {
 
 TimePoint SteadyClock::now() const {
-  return std::chrono::duration_cast<TimePoint>(
-      std::chrono::steady_clock::now().time_since_epoch());
+  return std::chrono::duration_cast<TimePoint>(std::chrono::steady_clock::now().time_since_epoch());
 }
 
 }  // namespace ahead

@@ -82,13 +82,13 @@ std::vector<KvCache::LayerRegions> KvCache::reserve(std::size_t capacity) {
   return obtain(capacity, &PageProvider::reserve);
 }
 
-std::vector<KvCache::LayerRegions> KvCache::obtain(std::size_t capacity, Obtain obtain) {
+std::vector<KvCache::LayerRegions> KvCache::obtain(std::size_t capacity, Obtain from) {
   const std::size_t blocks = layout().blocks(capacity);
   std::vector<LayerRegions> regions(layout().layers.size());
   try {
     for (std::size_t layer = 0; layer < regions.size(); ++layer) {
-      regions[layer].k = (pages_.*obtain)(blocks * layout().block_bytes(layer));
-      regions[layer].v = (pages_.*obtain)(blocks * layout().block_bytes(layer));
+      regions[layer].k = (pages_.*from)(blocks * layout().block_bytes(layer));
+      regions[layer].v = (pages_.*from)(blocks * layout().block_bytes(layer));
     }
   } catch (const Error& error) {
     release(regions);
@@ -120,8 +120,8 @@ std::unique_ptr<KvCache> make_cache(KvPolicy policy, const KvCache::Options& opt
         return make_in_place(options, pages);
       } catch (const Error& error) {
         if (error.kind() != ErrorKind::kOutOfMemory || fallback == nullptr) throw;
-        *fallback = std::string("the cache is copied as it grows, not grown in place: ") +
-                    error.what();
+        *fallback =
+            std::string("the cache is copied as it grows, not grown in place: ") + error.what();
         return make_copy_grow(options, pages);
       }
   }

@@ -88,7 +88,7 @@ class KvCache {
 
  private:
   using Obtain = Region (PageProvider::*)(std::size_t);
-  [[nodiscard]] std::vector<LayerRegions> obtain(std::size_t capacity, Obtain obtain);
+  [[nodiscard]] std::vector<LayerRegions> obtain(std::size_t capacity, Obtain from);
   /// Makes regions_ fit `capacity` rows and returns the bytes it copied; throws with nothing
   /// changed.
   virtual std::size_t fit(std::size_t capacity) = 0;
@@ -96,8 +96,8 @@ class KvCache {
 
 /// The cache that `policy` asks for. `pages` must outlive it. Throws Error(kOutOfMemory).
 ///
-/// Where the kernel refuses the address space that in-place wants, the cache is copy-grow instead and
-/// `fallback` says so in words; it is left alone otherwise.
+/// Where the kernel refuses the address space that in-place wants, the cache is copy-grow instead
+/// and `fallback` says so in words; it is left alone otherwise.
 [[nodiscard]] std::unique_ptr<KvCache> make_cache(KvPolicy policy, const KvCache::Options& options,
                                                   PageProvider& pages,
                                                   std::string* fallback = nullptr);

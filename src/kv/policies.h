@@ -16,7 +16,6 @@ namespace ahead::kv {
                                                       PageProvider& pages);
 
 /// Address space for the last capacity; growing lengthens the views over the same bytes.
-[[nodiscard]] std::unique_ptr<KvCache> make_in_place(KvCache::Options options,
-                                                     PageProvider& pages);
+[[nodiscard]] std::unique_ptr<KvCache> make_in_place(KvCache::Options options, PageProvider& pages);
 
 }  // namespace ahead::kv

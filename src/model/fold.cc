@@ -81,7 +81,8 @@ ov::PartialShape merged(const ov::PartialShape& a, const ov::PartialShape& b) {
 
 void settle(const std::shared_ptr<ov::Node>& reshape, const Pattern& pattern) {
   const auto settled = std::make_shared<Reshape>(
-      reshape->input_value(0), Constant::create(ov::element::i64, {pattern.size()}, pattern), false);
+      reshape->input_value(0), Constant::create(ov::element::i64, {pattern.size()}, pattern),
+      false);
   settled->set_friendly_name(reshape->get_friendly_name());
   reshape->output(0).replace(settled);
 }

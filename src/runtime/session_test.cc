@@ -55,14 +55,18 @@ class EveryDesignTest : public testing::TestWithParam<Corner> {
 
 std::string corner_name(const testing::TestParamInfo<Corner>& corner) {
   const auto& [schedule, kv, cut] = corner.param;
-  return name_of(schedule) + (kv == KvPolicy::kCopyGrow ? "CopyGrow" : "SharedMax") +
+  return name_of(schedule) +
+         (kv == KvPolicy::kCopyGrow  ? "CopyGrow"
+          : kv == KvPolicy::kInPlace ? "InPlace"
+                                     : "SharedMax") +
          (cut ? "Cut" : "Whole");
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Session, EveryDesignTest,
     testing::Combine(testing::Values(Schedule::kEager, Schedule::kOneAhead, Schedule::kOnDemand),
-                     testing::Values(KvPolicy::kSharedMax, KvPolicy::kCopyGrow), testing::Bool()),
+                     testing::Values(KvPolicy::kSharedMax, KvPolicy::kCopyGrow, KvPolicy::kInPlace),
+                     testing::Bool()),
     corner_name);
 
 TEST_P(EveryDesignTest, GeneratesWhatOneRungGenerates) {
@@ -216,10 +220,15 @@ TEST(SessionMemoryTest, CopiedBytesAreThoseOfTheLiveBlocks) {
     EXPECT_EQ(boundary.copied_bytes, blocks * kBlockBytes);
     blocks *= 2;
   }
-  World shared({.axes = {.ladder = {16, 32, 64, 128}, .kv = KvPolicy::kSharedMax}});
-  for (const BoundaryRecord& boundary : shared.run().result.boundaries) {
-    EXPECT_EQ(boundary.copied_bytes, 0);
+  for (const KvPolicy kv : {KvPolicy::kSharedMax, KvPolicy::kInPlace}) {
+    World world({.axes = {.ladder = {16, 32, 64, 128}, .kv = kv}});
+    const Outcome kept = world.run();
+    ASSERT_EQ(kept.result.boundaries.size(), 3U);
+    for (const BoundaryRecord& boundary : kept.result.boundaries) {
+      EXPECT_EQ(boundary.copied_bytes, 0);
+    }
   }
+}
 }
 
 }  // namespace

@@ -104,7 +104,8 @@ class WithoutAModel(CliTest):
             self.assertEqual(done.stderr, b"")
         self.assertNotIn(b"inject", ahead("run", "--help").stdout)
         for command in ("run", "inspect"):
-            self.assertRegex(ahead(command, "--help").stdout, rb"--partition NAME +whole\|attention")
+            self.assertRegex(ahead(command, "--help").stdout,
+                             rb"--partition NAME +whole\|attention")
 
     def test_designs(self):
         done = ahead("designs", "--json")
@@ -441,7 +442,7 @@ class WhatGoesWrong(CliTest):
 
     def test_an_interrupt_while_verify_waits_for_a_background_compile_ends_promptly(self):
         json_file = self.path("run.json")
-        # The prompt crosses a boundary; a stop ends the run while its first decode program compiles.
+        # The prompt crosses a boundary; a stop ends the run while the decode program compiles.
         run = start("run", MODEL, "--force", FORCED, "--prompt-tokens", "66", "--ladder", "64,2048",
                     *(word for letter in " aeiou.,\n" for word in ("--stop", letter)), "--verify",
                     "--json", json_file)

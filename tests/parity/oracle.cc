@@ -13,8 +13,8 @@
 namespace ahead::test {
 namespace {
 
-/// The numerics Ahead compares itself with: f32 throughout, no activations quantised on the fly, and
-/// no 8-bit cache, which is the CPU device's default and alone costs 0.001 of cosine.
+/// The numerics Ahead compares itself with: f32 throughout, no activations quantised on the fly,
+/// and no 8-bit cache, which is the CPU device's default and alone costs 0.001 of cosine.
 const ov::AnyMap kSettings = {ov::hint::inference_precision(ov::element::f32),
                               ov::hint::kv_cache_precision(ov::element::f32),
                               ov::hint::dynamic_quantization_group_size(0)};

@@ -18,9 +18,7 @@ inline std::string dependency(const std::string& name) {
   return path.string();
 }
 
-inline std::string smollm2_gguf() {
-  return dependency("model/SmolLM2-135M-Instruct.Q4_1.gguf");
-}
+inline std::string smollm2_gguf() { return dependency("model/SmolLM2-135M-Instruct.Q4_1.gguf"); }
 inline std::string smollm2_ir() { return dependency("test-ir"); }
 inline std::string qwen2_gguf() { return dependency("test-qwen2.gguf"); }
 
