@@ -113,7 +113,9 @@ std::string inspect_text(const InspectInput& input) {
   out += item("heads", std::to_string(facts.q_heads) + " query, " + std::to_string(facts.kv_heads) +
                            " key/value, of " + std::to_string(facts.head_dim));
   out += item("vocabulary", std::to_string(facts.vocabulary));
-  out += item("trained context", std::to_string(facts.trained_context) + " tokens");
+  out += item("trained context", facts.trained_context == 0
+                                     ? "not said by the model"
+                                     : std::to_string(facts.trained_context) + " tokens");
   out += item("KV a token", bytes(kv_bytes(facts, 1, KvType::kF32)) + " f32, " +
                                 bytes(kv_bytes(facts, 1, KvType::kF16)) + " f16");
   out += item("read in", seconds(input.load_s));

@@ -115,6 +115,10 @@ bool Run::open_model() {
     return false;
   }
   tokens_ = std::move(*tokens);
+  if (!request_.prompt.first_of_forced) {  // a written prompt stands behind what the model expects
+    const std::vector<std::int32_t> prefix = model_->prefix();
+    tokens_.prompt.insert(tokens_.prompt.begin(), prefix.begin(), prefix.end());
+  }
   config_ = request_.pipeline;
   ChosenAxes chosen = choose_axes(request_, ladder.rungs);
   config_.axes = std::move(chosen.axes);

@@ -235,7 +235,7 @@ ChosenLadder choose_ladder(const std::optional<std::vector<std::int64_t>>& asked
   } else {
     const std::vector<std::int64_t> rungs = Axes{}.ladder;
     for (const std::int64_t rung : rungs) {
-      if (rung <= trained_context) {
+      if (trained_context == 0 || rung <= trained_context) {  // 0: the model does not say
         chosen.rungs.push_back(rung);
       }
     }

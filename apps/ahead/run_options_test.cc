@@ -227,5 +227,11 @@ TEST(ChosenAxes, AnOverrideThatChangesThePresetTakesItsName) {
   EXPECT_EQ(same.design, default_design().name);
 }
 
+TEST(ChooseLadder, AModelThatDoesNotSayItsContextKeepsTheDefaultLadder) {
+  const ChosenLadder chosen = choose_ladder(std::nullopt, 0);
+  EXPECT_EQ(chosen.rungs, Axes{}.ladder);
+  EXPECT_EQ(chosen.note, "");
+}
+
 }  // namespace
 }  // namespace ahead::cli
