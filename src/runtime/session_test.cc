@@ -229,7 +229,6 @@ TEST(SessionMemoryTest, CopiedBytesAreThoseOfTheLiveBlocks) {
     }
   }
 }
-}
 
 }  // namespace
 }  // namespace ahead::runtime
