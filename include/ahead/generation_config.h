@@ -38,10 +38,12 @@ using LogitsObserver = std::function<void(const StepLogits&)>;
 struct Progress {
   enum class Kind {
     kCompileBegin,  ///< `program`@`rung` starts compiling; `foreground` when the request waits
-    kCompileEnd,    ///< it is ready after `seconds`
-    kPrefill,       ///< `tokens` of the prompt are in the cache
-    kToken,         ///< `tokens` are generated
-    kBoundary,      ///< the request moved to `rung`; it waited `seconds`
+    /// It ended: after `seconds` of compiling, or of waiting for it when `foreground`. One that
+    /// failed is told as an error where the program is needed.
+    kCompileEnd,
+    kPrefill,   ///< `tokens` of the prompt are in the cache
+    kToken,     ///< `tokens` are generated
+    kBoundary,  ///< the request moved to `rung`; it waited `seconds`
   };
   Kind kind = Kind::kToken;
   std::string_view program;  ///< "prefill" or "decode"

@@ -34,8 +34,16 @@ kv::Layout layout_of(const model::Decoder& decoder, const PipelineConfig& config
   return layout;
 }
 
+/// A core named twice is one core: threads are counted by them.
+void drop_repeats(std::vector<int>& cores) {
+  std::sort(cores.begin(), cores.end());
+  cores.erase(std::unique(cores.begin(), cores.end()), cores.end());
+}
+
 /// Fills in the cores that were not named: the first for the device, the others for compiles.
 PipelineConfig with_cores(PipelineConfig config) {
+  drop_repeats(config.device_cores);
+  drop_repeats(config.compile_cores);
   const std::vector<int> allowed = allowed_cores();
   if (allowed.empty()) return config;
   if (config.device_cores.empty()) config.device_cores = {allowed.front()};
