@@ -113,7 +113,8 @@ struct LLMPipeline::Impl {
             .decoder = graph::PartitionedDecoder(
                 graph, {.partition = config.axes.partition,
                         .cache = {.type = layout.type,
-                                  .block_rows = static_cast<std::int64_t>(layout.block_rows)}}),
+                                  .block_rows = static_cast<std::int64_t>(layout.block_rows)},
+                        .open_tokens = compile::takes_any_tokens(device)}),
             .device = device,
             .device_threads =
                 static_cast<int>(std::max<std::size_t>(1, config.device_cores.size()))});

@@ -175,8 +175,9 @@ class FakeBackend final : public Backend {
       return {k, add(value)};
     }
     std::vector<std::size_t> made(std::size_t layer) {
-      graph::ValueSpec value{.layer = static_cast<std::int64_t>(layer),
-                             .shape = {batch_, tokens_, FakeModel::kKvHeads, FakeModel::kHeadDim}};
+      graph::ValueSpec value{
+          .layer = static_cast<std::int64_t>(layer),
+          .shape = {1, batch_ * tokens_, FakeModel::kKvHeads, FakeModel::kHeadDim}};
       value.role = graph::Role::kNewK;
       const std::size_t k = add(value);
       value.role = graph::Role::kNewV;

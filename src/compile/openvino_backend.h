@@ -30,6 +30,9 @@ class OpenVinoBackend final : public Backend {
   const Options options_;
 };
 
+/// Whether `device` runs graphs whose number of tokens is open as fast as static ones.
+[[nodiscard]] bool takes_any_tokens(const std::string& device);
+
 /// Throws Error(kInvalidArgument), listing what there is, when `core` has no device of that name.
 void check_device(const ov::Core& core, const std::string& device);
 

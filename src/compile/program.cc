@@ -134,9 +134,10 @@ std::span<const float> Program::logits(std::int64_t row) const {
 KeyValue Program::new_rows(std::int64_t layer, std::int64_t row) const {
   const auto of_row = [&](Role role) {
     TensorView tensor = view({index_of(role, layer, 0)});
-    const std::size_t row_bytes = tensor.bytes() / tensor.shape.front();
-    tensor.data = static_cast<std::byte*>(tensor.data) + static_cast<std::size_t>(row) * row_bytes;
     tensor.shape.erase(tensor.shape.begin());
+    tensor.shape.front() /= static_cast<std::size_t>(spec_.shape.batch);
+    tensor.data =
+        static_cast<std::byte*>(tensor.data) + static_cast<std::size_t>(row) * tensor.bytes();
     return tensor;
   };
   return {of_row(Role::kNewK), of_row(Role::kNewV)};

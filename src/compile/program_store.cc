@@ -14,7 +14,7 @@
 namespace ahead::compile {
 namespace {
 
-/// One artifact: a part, and the rung where the part depends on it.
+/// One artifact: a part, and what of batch, tokens and rung the part depends on.
 using ArtifactKey = std::tuple<std::size_t, std::int64_t, std::int64_t, std::int64_t>;
 
 struct Entry {
@@ -57,7 +57,8 @@ struct ProgramStore::Shared {
     for (std::size_t part = 0; part < spec.parts.size(); ++part) {
       const std::int64_t rung = spec.parts[part].depends_on_rung ? shape.rung : 0;
       const std::int64_t batch = spec.parts[part].depends_on_batch ? shape.batch : 1;
-      std::weak_ptr<Artifact>& known = parts[{part, batch, shape.tokens, rung}];
+      const std::int64_t tokens = spec.parts[part].depends_on_tokens ? shape.tokens : 0;
+      std::weak_ptr<Artifact>& known = parts[{part, batch, tokens, rung}];
       std::shared_ptr<Artifact> artifact = known.lock();
       if (!artifact) {
         artifact = options.backend->compile(shape, part);

@@ -66,6 +66,7 @@ PartitionedDecoder::PartitionedDecoder(std::shared_ptr<const model::Decoder> dec
                                        Options options)
     : decoder_(std::move(decoder)),
       cache_(options.cache),
+      open_tokens_(options.open_tokens),
       cut_(cut(*decoder_, options.partition)) {}
 
 ProgramSpec PartitionedDecoder::spec(const ProgramShape& shape) const {
@@ -74,9 +75,11 @@ ProgramSpec PartitionedDecoder::spec(const ProgramShape& shape) const {
   spec.shape = shape;
   Values values(context, spec.values);
   for (const Piece& piece : cut_.pieces) {
+    const bool open = open_tokens_ && piece.layers.empty();
     spec.parts.push_back({.name = piece.name,
                           .depends_on_rung = !piece.layers.empty(),
-                          .depends_on_batch = !piece.per_row});
+                          .depends_on_batch = !piece.per_row && !open,
+                          .depends_on_tokens = !open});
   }
   for (const Call& call : cut_.calls) {
     const Piece& piece = cut_.pieces[call.piece];
@@ -95,7 +98,8 @@ ProgramSpec PartitionedDecoder::spec(const ProgramShape& shape) const {
 std::shared_ptr<ov::Model> PartitionedDecoder::build(const ProgramShape& shape,
                                                      std::size_t part) const {
   const Piece& piece = cut_.pieces.at(part);
-  return specialise(piece, {*decoder_, cache_, shape_for(piece, shape)});
+  return specialise(
+      piece, {*decoder_, cache_, shape_for(piece, shape), open_tokens_ && piece.layers.empty()});
 }
 
 }  // namespace ahead::graph

@@ -19,6 +19,9 @@ class PartitionedDecoder {
   struct Options {
     Partition partition = Partition::kWhole;
     CacheFormat cache;
+    /// The device takes any number of tokens: parts without an attention are built once, for all
+    /// batches and token counts.
+    bool open_tokens = false;
   };
 
   PartitionedDecoder(std::shared_ptr<const model::Decoder> decoder, Options options);
@@ -26,13 +29,14 @@ class PartitionedDecoder {
   /// Parts, values and calls of a program; plain arithmetic, cheap.
   [[nodiscard]] ProgramSpec spec(const ProgramShape& shape) const;
 
-  /// The static graph of part `part` of spec(shape), its ports in the order of the part's calls.
+  /// The graph of part `part` of spec(shape), its ports in the order of the part's calls.
   /// Weights are shared with the decoder. Any thread; clones before it changes anything.
   [[nodiscard]] std::shared_ptr<ov::Model> build(const ProgramShape& shape, std::size_t part) const;
 
  private:
   std::shared_ptr<const model::Decoder> decoder_;
   CacheFormat cache_;
+  bool open_tokens_;
   Cut cut_;
 };
 

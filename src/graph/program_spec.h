@@ -37,7 +37,7 @@ enum class Role {
   kCacheBias,  ///< [rung] f32, per sequence: 0 for a live row, kDeadRow for one that is not
   kCacheK,     ///< [blocks, kv_heads, dim, rows], per layer and sequence
   kCacheV,     ///< [blocks, kv_heads, rows, dim], per layer and sequence
-  kNewK,       ///< [batch, tokens, kv_heads, dim], per layer, of the cache's type
+  kNewK,       ///< [1, batch * tokens, kv_heads, dim], per layer, of the cache's type
   kNewV,       ///< likewise
   kLogits,     ///< [batch, vocabulary] f32
   kInternal,   ///< from part to part
@@ -63,6 +63,8 @@ struct PartSpec {
   std::string name;
   bool depends_on_rung = true;
   bool depends_on_batch = true;
+  /// Otherwise the part takes any number of tokens, and one artifact serves prefill and decode.
+  bool depends_on_tokens = true;
 };
 
 /// A value at a port: whole, or one sequence's share of a value whose batch is outermost. An index

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "base/check.h"
 #include "graph/block_attention.h"
 #include "graph/element_type.h"
 #include "model/cached_attention.h"
@@ -37,6 +38,24 @@ std::string name_of(const Port& port) {
          std::to_string(port.row);
 }
 
+/// The shape of a value that enters a piece, whatever the batch and the number of tokens.
+ov::PartialShape open_shape(const Port& port, const ValueSpec& value) {
+  ov::PartialShape shape(ov::Shape(value.shape));
+  switch (port.role) {
+    case Role::kTokens:
+    case Role::kPositions:
+    case Role::kLogitRows:
+      return ov::PartialShape::dynamic(shape.rank());
+    case Role::kNewK:
+    case Role::kNewV:
+      shape[1] = ov::Dimension::dynamic();
+      return shape;
+    default:
+      AHEAD_CHECK(port.role == Role::kInternal, "only a piece without a cache has open tokens");
+      return port.shape;
+  }
+}
+
 /// Parameters by the value they carry, created on first use.
 class Inputs {
  public:
@@ -47,7 +66,9 @@ class Inputs {
     auto& parameter = parameters_[key];
     if (!parameter) {
       const ValueSpec value = value_at(port, context_);
-      parameter = std::make_shared<Parameter>(to_openvino(value.type), ov::Shape(value.shape));
+      parameter = std::make_shared<Parameter>(
+          to_openvino(value.type), context_.open_tokens ? open_shape(port, value)
+                                                        : ov::PartialShape(ov::Shape(value.shape)));
       parameter->set_friendly_name(name_of(port));
       parameter->output(0).set_names({name_of(port)});
     }
@@ -73,11 +94,6 @@ std::shared_ptr<ov::op::v0::Result> result(const NodeOutput& value, const Port& 
 NodeOutput convert(const NodeOutput& value, const ov::element::Type& type) {
   if (value.get_element_type() == type) return value;
   return std::make_shared<ov::op::v0::Convert>(value, type);
-}
-
-NodeOutput reshape(const NodeOutput& value, const std::vector<std::int64_t>& shape) {
-  return std::make_shared<ov::op::v1::Reshape>(
-      value, Constant::create(ov::element::i64, {shape.size()}, shape), false);
 }
 
 /// Row `row` of the batch in [1, batch * tokens, heads, dim].
@@ -131,21 +147,16 @@ NewRowResults replace(const std::shared_ptr<CachedAttention>& attention, Inputs&
 }
 
 /// What a piece's own parameter becomes: new rows arrive as they are stored.
-NodeOutput entering(const Port& port, Inputs& inputs, const ShapeContext& context) {
+NodeOutput entering(const Port& port, Inputs& inputs) {
   const NodeOutput value = inputs(port);
   if (port.role != Role::kNewK && port.role != Role::kNewV) return value;
-  const ov::Shape& rows = value.get_shape();
-  return reshape(convert(value, ov::element::f32),
-                 {1, context.shape.batch * context.shape.tokens, static_cast<std::int64_t>(rows[2]),
-                  static_cast<std::int64_t>(rows[3])});
+  return convert(value, ov::element::f32);
 }
 
-/// What becomes of a piece's own result: new rows leave as they are stored, a sequence at a time.
+/// What becomes of a piece's own result: new rows leave as they are stored.
 NodeOutput leaving(const NodeOutput& value, const Port& port, const ShapeContext& context) {
   if (port.role != Role::kNewK && port.role != Role::kNewV) return value;
-  const ValueSpec wanted = value_at(port, context);
-  return reshape(convert(value, to_openvino(wanted.type)),
-                 {wanted.shape.begin(), wanted.shape.end()});
+  return convert(value, to_openvino(context.cache.type));
 }
 
 /// Whether another piece makes the new rows of the attentions inside.
@@ -204,7 +215,7 @@ ValueSpec value_at(const Port& port, const ShapeContext& context) {
     case Role::kNewK:
     case Role::kNewV:
       value.type = context.cache.type;
-      value.shape = {dim(shape.batch), dim(shape.tokens), dim(heads().kv_heads),
+      value.shape = {1, dim(shape.batch * shape.tokens), dim(heads().kv_heads),
                      dim(heads().head_dim)};
       break;
     case Role::kLogits:
@@ -225,7 +236,7 @@ std::shared_ptr<ov::Model> specialise(const Piece& piece, const ShapeContext& co
   const std::shared_ptr<ov::Model> graph = piece.graph->clone();
   Inputs inputs(context);
   for (std::size_t i = 0; i < piece.inputs.size(); ++i) {
-    graph->get_parameters().at(i)->output(0).replace(entering(piece.inputs[i], inputs, context));
+    graph->get_parameters().at(i)->output(0).replace(entering(piece.inputs[i], inputs));
   }
   for (const auto& node : graph->get_ordered_ops()) node->revalidate_and_infer_types();
 

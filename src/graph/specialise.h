@@ -29,12 +29,15 @@ struct ShapeContext {
   const model::Decoder& decoder;
   CacheFormat cache;
   ProgramShape shape;
+  /// Leave batch and tokens open in the graph: only for a piece without attentions, on a device
+  /// that takes any number of tokens.
+  bool open_tokens = false;
 };
 
 /// Type and shape of the value at `port`, which is not internal.
 [[nodiscard]] ValueSpec value_at(const Port& port, const ShapeContext& context);
 
-/// The static graph. Weights are shared with the piece.
+/// The graph; static unless its tokens are left open. Weights are shared with the piece.
 [[nodiscard]] std::shared_ptr<ov::Model> specialise(const Piece& piece,
                                                     const ShapeContext& context);
 

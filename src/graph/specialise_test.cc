@@ -90,7 +90,7 @@ TEST(Specialise, CachesAreBlockMajorAndAsLongAsTheRung) {
   int caches = 0;
   for (const ValueSpec& value : spec.values) {
     if (value.role == Role::kNewK) {
-      EXPECT_EQ(value.shape, (Shape{2, 1, 2, 8}));
+      EXPECT_EQ(value.shape, (Shape{1, 2, 2, 8}));
     }
     const bool is_k = value.role == Role::kCacheK;
     if (!is_k && value.role != Role::kCacheV) continue;
