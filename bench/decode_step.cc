@@ -1,6 +1,6 @@
-// One decode step on one core: the specialised graph against the plain static graph a runtime would
-// use without it (append by concat, repeated KV heads, f16 cache), at the same rung, in one
-// process.
+// One decode step on one core at several contexts: the partitions, cache types and block sizes of
+// the specialised graph, and the plain static graph a runtime would use without it (append by
+// concat, repeated KV heads, f16 cache), in one process.
 //
 //   build/release/decode_step --benchmark_repetitions=5 --benchmark_enable_random_interleaving=true
 #include <benchmark/benchmark.h>
@@ -12,11 +12,6 @@
 #include <vector>
 
 #include "base/affinity.h"
-#include "compile/openvino_backend.h"
-#include "compile/program.h"
-#include "graph/partition.h"
-#include "kv/kv_cache.h"
-#include "model/reader.h"
 #include "openvino/frontend/extension/decoder_transformation.hpp"
 #include "openvino/frontend/gguf/adapt_to_genai.hpp"
 #include "openvino/frontend/gguf/make_stateful.hpp"
@@ -24,69 +19,38 @@
 #include "openvino/openvino.hpp"
 #include "openvino/pass/manager.hpp"
 #include "openvino/pass/stateful_to_stateless.hpp"
+#include "rig.h"
 
-namespace ahead {
+namespace ahead::bench {
 namespace {
 
-constexpr std::int64_t kBlockRows = 128;
-
-std::string model_path() {
-  const char* path = std::getenv("AHEAD_BENCH_GGUF");
-  return path != nullptr ? path : AHEAD_DEFAULT_GGUF;
+/// The rung a context of that many tokens is decoded on.
+std::int64_t rung_of(std::int64_t context) {
+  std::int64_t rung = 1024;
+  while (rung <= context) rung *= 2;
+  return rung;
 }
 
-/// The specialised program of a rung with its cache, all rows but the last live.
+/// The specialised program of a context's rung with its cache.
 class Specialised {
  public:
-  Specialised(std::int64_t rung, KvType kv_type)
-      : core_(std::make_shared<ov::Core>()),
-        decoder_(std::make_shared<const model::Decoder>(
-            model::read_model(*core_, model_path()).decoder)),
-        type_(kv_type == KvType::kF16 ? ElementType::kF16 : ElementType::kF32) {
-    const graph::ProgramShape shape{.batch = 1, .tokens = 1, .rung = rung};
-    compile::OpenVinoBackend backend(
-        {.core = core_,
-         .decoder = graph::PartitionedDecoder(decoder_,
-                                              {.cache = {.type = type_, .block_rows = kBlockRows}}),
-         .device = "CPU",
-         .device_threads = 1});
-    graph::ProgramSpec spec = backend.spec(shape);
-    std::vector<std::shared_ptr<compile::Artifact>> artifacts;
-    for (std::size_t part = 0; part < spec.parts.size(); ++part) {
-      artifacts.push_back(backend.compile(shape, part));
-    }
-    program_ = std::make_unique<compile::Program>(std::move(spec), std::move(artifacts));
-
-    kv::Layout layout;
-    for (const auto& layer : decoder_->layers) {
-      layout.layers.push_back(
-          {static_cast<std::size_t>(layer.kv_heads), static_cast<std::size_t>(layer.head_dim)});
-    }
-    layout.block_rows = kBlockRows;
-    layout.type = type_;
-    const auto rows = static_cast<std::size_t>(rung);
-    cache_ =
-        kv::make_cache(KvPolicy::kSharedMax,
-                       {.layout = layout, .first_capacity = rows, .last_capacity = rows}, pages_);
-    std::vector<compile::KeyValue> layers;
-    for (std::size_t layer = 0; layer < layout.layers.size(); ++layer) {
-      layers.push_back({cache_->k(layer), cache_->v(layer)});
-    }
-    program_->bind_cache(0, layers);
-    program_->set_live_rows(0, rung - 1);
-    program_->tokens()[0] = 5;
-    program_->positions()[0] = static_cast<std::int32_t>(rung - 1);
+  Specialised(Rig::Options options, std::int64_t context) : rig_(sized(options, context)) {
+    program_ = rig_.program(rung_of(context));
+    rig_.fill(context);
+    rig_.bind(*program_);
+    rig_.aim(*program_);
   }
 
   void step() { program_->run(); }
 
  private:
-  std::shared_ptr<ov::Core> core_;
-  std::shared_ptr<const model::Decoder> decoder_;
-  ElementType type_;
-  kv::OsPages pages_;
-  std::unique_ptr<kv::KvCache> cache_;
-  std::unique_ptr<compile::Program> program_;
+  static Rig::Options sized(Rig::Options options, std::int64_t context) {
+    options.first_rung = options.last_rung = rung_of(context);
+    return options;
+  }
+
+  Rig rig_;
+  std::shared_ptr<compile::Program> program_;
 };
 
 /// The GGUF frontend's decoder, made stateless and static, as it stands.
@@ -140,52 +104,73 @@ class PlainStatic {
   ov::InferRequest request_;
 };
 
-/// Keeps one contender alive, so that interleaved repetitions do not compile anew.
-template <typename Contender, typename... Args>
-Contender& kept(const std::string& name, Args... args) {
-  static std::map<std::string, std::unique_ptr<Contender>> contenders;
-  auto& contender = contenders[name];
-  if (!contender) contender = std::make_unique<Contender>(args...);
-  return *contender;
+/// Keeps contenders alive, so that interleaved repetitions do not compile anew.
+template <typename Contender>
+class Kept {
+ public:
+  template <typename... Args>
+  Contender& operator()(const std::string& name, const Args&... args) {
+    auto& contender = contenders_[name];
+    if (!contender) contender = std::make_unique<Contender>(args...);
+    return *contender;
+  }
+
+ private:
+  std::map<std::string, std::unique_ptr<Contender>> contenders_;
+};
+
+template <typename Make>
+void add(const std::string& name, const Make& make) {
+  benchmark::RegisterBenchmark(name.c_str(),
+                               [make](benchmark::State& state) {
+                                 auto& contender = make();
+                                 for (auto _ : state) contender.step();
+                               })
+      ->Unit(benchmark::kMillisecond)
+      ->UseRealTime()
+      ->MinTime(0.5);
 }
 
-void BM_SpecialisedF32(benchmark::State& state) {
-  auto& step =
-      kept<Specialised>("f32 " + std::to_string(state.range(0)), state.range(0), KvType::kF32);
-  for (auto _ : state) step.step();
+void add_all() {
+  const auto kept = std::make_shared<Kept<Specialised>>();
+  const auto kept_plain = std::make_shared<Kept<PlainStatic>>();
+  struct Variant {
+    const char* name;
+    Rig::Options options;
+  };
+  const std::vector<Variant> variants = {
+      {"attention/f16", {.partition = Partition::kAttention, .kv_type = KvType::kF16}},
+      {"attention/f32", {.partition = Partition::kAttention, .kv_type = KvType::kF32}},
+      {"attention/f16/block256",
+       {.partition = Partition::kAttention, .kv_type = KvType::kF16, .block_rows = 256}},
+      {"attention/f16/block512",
+       {.partition = Partition::kAttention, .kv_type = KvType::kF16, .block_rows = 512}},
+      {"whole/f32", {.partition = Partition::kWhole, .kv_type = KvType::kF32}},
+      {"whole/f16", {.partition = Partition::kWhole, .kv_type = KvType::kF16}},
+  };
+  for (const Variant& variant : variants) {
+    for (const std::int64_t context : {900, 1900, 4000, 8000}) {
+      const std::string name = std::string(variant.name) + "/context:" + std::to_string(context);
+      add(name, [kept, name, options = variant.options, context]() -> Specialised& {
+        return (*kept)(name, options, context);
+      });
+    }
+  }
+  for (const std::int64_t rung : {1024, 8192}) {
+    const std::string name = "plain static/rung:" + std::to_string(rung);
+    add(name, [kept_plain, name, rung]() -> PlainStatic& { return (*kept_plain)(name, rung); });
+  }
 }
-
-void BM_SpecialisedF16(benchmark::State& state) {
-  auto& step =
-      kept<Specialised>("f16 " + std::to_string(state.range(0)), state.range(0), KvType::kF16);
-  for (auto _ : state) step.step();
-}
-
-void BM_PlainStatic(benchmark::State& state) {
-  auto& step = kept<PlainStatic>(std::to_string(state.range(0)), state.range(0));
-  for (auto _ : state) step.step();
-}
-
-#define AHEAD_STEP(function)          \
-  BENCHMARK(function)                 \
-      ->Arg(1024)                     \
-      ->Arg(8192)                     \
-      ->Unit(benchmark::kMillisecond) \
-      ->UseRealTime()                 \
-      ->MinTime(1)
-
-AHEAD_STEP(BM_SpecialisedF32);
-AHEAD_STEP(BM_SpecialisedF16);
-AHEAD_STEP(BM_PlainStatic);
 
 }  // namespace
-}  // namespace ahead
+}  // namespace ahead::bench
 
 int main(int argc, char** argv) {
+  ahead::pin_current_thread({ahead::allowed_cores().front()});
+  ahead::bench::add_all();
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
-  ahead::pin_current_thread({ahead::allowed_cores().front()});
-  benchmark::AddCustomContext("model", ahead::model_path());
+  benchmark::AddCustomContext("model", ahead::bench::model_path());
   benchmark::AddCustomContext("openvino", ov::get_openvino_version().buildNumber);
   benchmark::RunSpecifiedBenchmarks();
   return 0;

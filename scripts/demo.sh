@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Shows Ahead: builds it, streams a story across three boundaries while the next rung compiles behind
-# it, then runs the four designs on one and the same text and prints what each of them cost.
+# it, then runs the designs on one and the same text and prints what each of them cost.
 # Sufficient alone on a fresh Debian 12; offline once scripts/setup.sh has run. Results stay in
 # build/demo/.
 #
@@ -25,17 +25,17 @@ cmake --preset release -DAHEAD_DEPS_DIR="$deps" >/dev/null
 cmake --build --preset release -j2 --target ahead
 mkdir -p "$results"
 
-say "design i2, ladder $ladder: each next rung compiles while this one decodes"
+say "design i3, ladder $ladder: each next rung compiles while this one decodes"
 # Past end tokens, so that all boundaries are crossed whatever the model would rather say; the
 # penalty keeps so small a model from telling the same paragraph again.
-"$ahead" run "$model" "Once upon a time" --design i2 --ladder "$ladder" --max-new-tokens 300 \
+"$ahead" run "$model" "Once upon a time" --design i3 --ladder "$ladder" --max-new-tokens 300 \
   --ignore-eos --repetition-penalty 1.1 \
   --json "$results/story.json" --trace "$results/story.trace.json"
 say "boundaries crossed"
 python3 scripts/designs_table.py --boundaries --at-least 3 "$results/story.json"
 
 files=()
-for design in b0 b1 i1 i2; do
+for design in b0 b1 i1 i2 i3; do
   begin=$SECONDS
   printf '\n[demo] %s: 32 prompt tokens and 420 forced ones …' "$design"
   "$ahead" run "$model" --design "$design" --ladder "$ladder" --force data/forced.txt \

@@ -25,7 +25,7 @@ struct Part {
   std::string_view graph;
   std::int64_t rung = 0;  // 0: for all rungs
   std::int64_t tokens = 0;
-  std::int64_t graphs = 0;  // 0: one for each shape of attention in the model
+  std::int64_t graphs = 0;  // 0: one for each shape of attention or layers
 };
 
 // A chunk of prompt is never longer than the rung it is read on.
@@ -33,11 +33,23 @@ std::int64_t chunk_on(std::int64_t rung, const InspectInput& input) {
   return std::min(rung, input.prefill_chunk);
 }
 
+// What the graphs of a rung are.
+std::string_view graph_of_rung(Partition::Kind kind) {
+  switch (kind) {
+    case Partition::Kind::kWhole:
+      break;
+    case Partition::Kind::kBlocks:
+      return "block";
+    case Partition::Kind::kAttention:
+      return "attention";
+  }
+  return "whole";
+}
+
 // The model's whole graph for each rung, or the part of it that depends on the rung.
 std::vector<Part> parts_of_rungs(const InspectInput& input) {
-  const bool whole = input.partition == Partition::kWhole;
-  const std::string_view graph = whole ? "whole" : "attention";
-  const std::int64_t graphs = whole ? 1 : 0;
+  const std::string_view graph = graph_of_rung(input.partition.kind);
+  const std::int64_t graphs = input.partition == Partition::kWhole ? 1 : 0;
   std::vector<Part> out;
   for (const std::int64_t rung : input.ladder) {
     out.push_back({"prefill", graph, rung, chunk_on(rung, input), graphs});
@@ -51,16 +63,18 @@ std::vector<Part> parts_of_all_rungs(const InspectInput& input) {
   if (input.partition == Partition::kWhole) {
     return {};
   }
-  const std::int64_t graphs = input.facts.layers + 1;
+  const bool blocks = input.partition.kind == Partition::Kind::kBlocks;
+  const std::int64_t graphs = blocks ? 2 : input.facts.layers + 1;
+  const std::string_view graph = blocks ? "embedding and head" : "body";
   std::vector<Part> out;
   std::int64_t longest = 0;
   for (const std::int64_t rung : input.ladder) {
     if (const std::int64_t tokens = chunk_on(rung, input); tokens > longest) {
-      out.push_back({"prefill", "body", 0, tokens, graphs});
+      out.push_back({"prefill", graph, 0, tokens, graphs});
       longest = tokens;
     }
   }
-  out.push_back({"decode", "body", 0, 1, graphs});
+  out.push_back({"decode", graph, 0, 1, graphs});
   return out;
 }
 
@@ -76,9 +90,16 @@ std::string parts_note(const InspectInput& input) {
   if (shared.empty()) {
     return out + "Each part is one graph with the weights in it.\n";
   }
-  out +=
-      "The parts of a rung are attention alone, without weights: a graph for each of its shapes.\n"
-      "The weights stand in a body for all rungs:";
+  if (input.partition.kind == Partition::Kind::kBlocks) {
+    out += "The parts of a rung are groups of " + std::to_string(input.partition.block_layers) +
+           " layers that take their weights: a graph for all groups that are alike.\n"
+           "Embedding and head stand in graphs for all rungs:";
+  } else {
+    out +=
+        "The parts of a rung are attention alone, without weights: a graph for each of its "
+        "shapes.\n"
+        "The weights stand in a body for all rungs:";
+  }
   for (const Part& part : shared) {
     out += " " + std::string(part.phase) + " " + tokens_text(part.tokens) + " in " +
            std::to_string(part.graphs) + " graphs" + (&part == &shared.back() ? ".\n" : ",");

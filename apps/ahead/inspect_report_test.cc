@@ -92,6 +92,23 @@ TEST(InspectReport, CutAtAttentionTheWeightsStandInABodyOnceForEachLengthOfAStep
                     HasSubstr("decode (1 token) in 31 graphs."), HasSubstr("decode@1024")));
 }
 
+TEST(InspectReport, CutInBlocksEmbeddingAndHeadStandBesideTheLayers) {
+  InspectInput cut = input();
+  cut.partition = Partition::blocks(4);
+  cut.ladder = {64};
+  const auto json = nlohmann::json::parse(inspect_json(cut));
+  EXPECT_EQ(json["partition"], "blocks:4");
+  std::vector<std::string> seen;
+  for (const auto& part : json["parts"]) {
+    seen.push_back(part["part"].get<std::string>() + " " + part["graph"].get<std::string>() + " " +
+                   part["rung"].dump());
+  }
+  EXPECT_THAT(seen, ElementsAre("prefill embedding and head null", "decode embedding and head null",
+                                "prefill block 64", "decode block 64"));
+  EXPECT_THAT(inspect_text(cut),
+              AllOf(HasSubstr("groups of 4 layers"), HasSubstr("decode (1 token) in 2 graphs.")));
+}
+
 TEST(InspectReport, AHostilePathStaysInItsLine) {
   InspectInput hostile = input();
   hostile.facts.path = "a\nb\xFF";

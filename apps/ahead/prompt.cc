@@ -159,6 +159,21 @@ std::vector<std::int32_t> ids_of(const std::string& path, const std::string& tex
   return ids;
 }
 
+// Lines without their ends; a last line may go without one.
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    std::string line = text.substr(begin, end - begin);
+    if (!line.empty() && line.back() == '\r') {
+      line.pop_back();
+    }
+    lines.push_back(std::move(line));
+    begin = end + 1;
+  }
+  return lines;
+}
+
 }  // namespace
 
 void check_source(const PromptSource& source) {
@@ -167,14 +182,16 @@ void check_source(const PromptSource& source) {
            " needs --force FILE, whose first tokens it takes as the prompt");
   }
   const int prompts = int{source.text.has_value()} + int{source.file.has_value()} +
-                      int{source.first_of_forced.has_value()};
+                      int{source.first_of_forced.has_value()} + int{source.batch_file.has_value()};
   if (prompts == 0) {
     refuse(
         "there is no prompt; give it after the model, or with --prompt-file FILE, or with "
-        "--force FILE --prompt-tokens N");
+        "--force FILE --prompt-tokens N, or several with --batch FILE");
   }
   if (prompts > 1) {
-    refuse("there is more than one prompt; give one of PROMPT, --prompt-file and --prompt-tokens");
+    refuse(
+        "there is more than one prompt; give one of PROMPT, --prompt-file, --prompt-tokens and "
+        "--batch");
   }
 }
 
@@ -185,6 +202,13 @@ PromptMaterial read_material(const PromptSource& source) {
   }
   if (source.file) {
     material.prompt = read_file("--prompt-file", *source.file);
+  }
+  if (source.batch_file) {
+    material.batch = lines_of(read_file("--batch", *source.batch_file));
+    if (material.batch.empty()) {
+      refuse("--batch " + in_quotes(*source.batch_file) +
+             ": it holds no line; give a prompt a line");
+    }
   }
   if (source.forced_file) {
     std::string text = read_file("--force", *source.forced_file);
@@ -225,6 +249,8 @@ PromptTokens tokens_of(const PromptSource& source, const PromptMaterial& materia
     const auto middle = tokens.forced.begin() + *source.first_of_forced;
     tokens.prompt.assign(tokens.forced.begin(), middle);
     tokens.forced.erase(tokens.forced.begin(), middle);
+  } else if (source.batch_file) {
+    return tokens;  // each of its prompts is checked by itself
   } else {
     tokens.prompt = encode(material.prompt);
   }

@@ -15,6 +15,7 @@ namespace ahead::cli {
 struct PromptSource {
   std::optional<std::string> text;
   std::optional<std::string> file;
+  std::optional<std::string> batch_file;  ///< a prompt a line
   std::optional<std::string> forced_file;
   std::optional<std::int64_t> first_of_forced;  ///< that many forced tokens are the prompt
 };
@@ -25,6 +26,7 @@ void check_source(const PromptSource& source);
 /// What the files say: each either text, or token ids already.
 struct PromptMaterial {
   std::string prompt;
+  std::vector<std::string> batch;  ///< a prompt a line, in order; a line may be empty
   std::string forced_text;
   std::vector<std::int32_t> forced_ids;
 };
@@ -41,7 +43,8 @@ struct PromptTokens {
 
 using Encode = std::function<std::vector<std::int32_t>(std::string_view text)>;
 
-/// Throws Error(kInvalidArgument) for a prompt without tokens, an id outside the vocabulary, and
+/// The prompt, unless there is a batch of them, and the forced tokens. Throws
+/// Error(kInvalidArgument) for a prompt without tokens, an id outside the vocabulary, and
 /// more prompt tokens than the forced file leaves.
 [[nodiscard]] PromptTokens tokens_of(const PromptSource& source, const PromptMaterial& material,
                                      std::int64_t vocabulary, const Encode& encode);

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,6 +50,9 @@ class Run {
  private:
   [[nodiscard]] bool open_model();
   void generate(Outcome& outcome);
+  [[nodiscard]] RunResult generate_one();
+  [[nodiscard]] RunResult generate_batch();
+  void tell_rows(Outcome& outcome);
   void verify(Outcome& outcome);
   void make_room();
   void write_files(Outcome& outcome);
@@ -115,7 +119,8 @@ bool Run::open_model() {
     return false;
   }
   tokens_ = std::move(*tokens);
-  if (!request_.prompt.first_of_forced) {  // a written prompt stands behind what the model expects
+  if (!request_.prompt.first_of_forced &&
+      !request_.prompt.batch_file) {  // a written prompt stands behind what the model expects
     const std::vector<std::int32_t> prefix = model_->prefix();
     tokens_.prompt.insert(tokens_.prompt.begin(), prefix.begin(), prefix.end());
   }
@@ -142,7 +147,7 @@ GenerationConfig Run::generation() {
 RunResult Run::nothing_yet() const {
   RunResult result;
   result.axes = config_.axes;
-  result.kv_type = config_.kv_type;
+  if (config_.kv_type) result.kv_type = *config_.kv_type;
   result.design = config_.design;
   result.device = request_.device;
   result.model = model_->facts();
@@ -154,13 +159,8 @@ RunResult Run::nothing_yet() const {
 
 void Run::generate(Outcome& outcome) {
   display_.begin_request(static_cast<std::int64_t>(tokens_.prompt.size()));
-  const Streamer streamer = [this](std::string_view text) {
-    bool written = false;
-    display_.around_text(text, [&] { written = text_.write(text); });
-    return written ? StreamingStatus::kRunning : StreamingStatus::kStop;
-  };
   try {
-    outcome.result = pipeline_->generate(tokens_.prompt, generation(), streamer);
+    outcome.result = request_.prompt.batch_file ? generate_batch() : generate_one();
   } catch (const Error& error) {
     if (exit_code(error.kind()) == kExitUsage) {
       throw;
@@ -171,6 +171,7 @@ void Run::generate(Outcome& outcome) {
       outcome.result.error = error.what();
     }
   }
+  tell_rows(outcome);
   const RunResult& result = outcome.result;
   if (!result.error.empty()) {
     outcome.fail(kExitFailed, result.error);
@@ -180,6 +181,33 @@ void Run::generate(Outcome& outcome) {
     outcome.exit = kExitFailed;
   } else if (!text_.error().empty()) {
     outcome.fail(kExitFailed, text_.error());
+  }
+}
+
+RunResult Run::generate_one() {
+  return pipeline_->generate(tokens_.prompt, generation(), [this](std::string_view text) {
+    bool written = false;
+    display_.around_text(text, [&] { written = text_.write(text); });
+    return written ? StreamingStatus::kRunning : StreamingStatus::kStop;
+  });
+}
+
+// Texts that are made together would mix on one output: they are written when all are there.
+RunResult Run::generate_batch() {
+  return pipeline_->generate_batch(std::span<const std::string>(material_.batch), generation());
+}
+
+// Each text under its line's number; what could not run is an error, and the others stand.
+void Run::tell_rows(Outcome& outcome) {
+  for (std::size_t row = 0; row < outcome.result.rows.size(); ++row) {
+    const RowResult& made = outcome.result.rows[row];
+    const std::string line = "line " + std::to_string(row + 1);
+    if (!made.error.empty()) {
+      outcome.fail(kExitFailed, line + " of --batch did not run: " + made.error);
+      continue;
+    }
+    const std::string text = "=== " + line + "\n" + made.text + "\n";
+    display_.around_text(text, [&] { text_.write(text); });
   }
 }
 

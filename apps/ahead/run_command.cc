@@ -17,6 +17,7 @@ constexpr const char* kExamples = R"(Examples:
   ahead run SmolLM2.gguf "The sea is"
   ahead run SmolLM2.gguf "The sea is" --max-new-tokens 200 --temperature 0.8 --seed 7
   ahead run SmolLM2.gguf --prompt-file notes.txt --ladder 1024,2048 --json run.json
+  ahead run SmolLM2.gguf --batch prompts.txt --max-new-tokens 100 --json batch.json
   ahead run SmolLM2.gguf --force book.txt --prompt-tokens 128 --ladder 256,512,1024 --verify
   ahead run SmolLM2.gguf "The sea is" --schedule on-demand --trace run.trace.json
 
@@ -57,6 +58,8 @@ void add_input(CLI::App& command, RunFlags& flags) {
   Group group(command, "Input");
   group.option(flags.prompt_file,
                {"--prompt-file", "FILE", "Take the prompt from a file, as it is"});
+  group.option(flags.batch,
+               {"--batch", "FILE", "Decode up to 8 prompts together, one a line of this file"});
   group.option(flags.force, {"--force", "FILE",
                              "Go along the tokens of this file whatever the model says: a text, "
                              "or token ids (*.ids, *.json)"});
@@ -76,9 +79,13 @@ void add_axes(CLI::App& command, RunFlags& flags) {
   group.option(flags.kv, {"--kv", "NAME", names(kv_policies()) + ", over the preset's"});
   group.option(flags.partition,
                {"--partition", "NAME", names(partitions()) + ", over the preset's"});
-  group.option(flags.kv_type, {"--kv-type", "NAME",
-                               names(kv_types()) + ": what the cache stores (default " +
-                                   std::string(to_string(PipelineConfig{}.kv_type)) + ")"});
+  group.option(flags.kv_type,
+               {"--kv-type", "NAME",
+                names(kv_types()) + ": what the cache stores (default f16 with partition attention "
+                                    "where the device computes in f16, otherwise f32)"});
+  group.option(flags.resident,
+               {"--resident", "N",
+                "Rungs whose programs stay in memory (default 2: the current one and the next)"});
   group.option(flags.chunk, {"--chunk", "N", "Prompt tokens read at once (default 128)"});
 }
 

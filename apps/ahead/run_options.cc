@@ -140,6 +140,11 @@ PipelineConfig read_pipeline(const RunFlags& flags) {
         whole("--chunk", *flags.chunk,
               {.least = 1, .most = 1 << 20, .takes = "a whole number of tokens from 1"});
   }
+  if (flags.resident) {
+    config.resident_rungs =
+        whole("--resident", *flags.resident,
+              {.least = 1, .most = 1 << 20, .takes = "a whole number of rungs from 1"});
+  }
   if (flags.device_cores) {
     config.device_cores = cores("--device-cores", *flags.device_cores);
   }
@@ -210,13 +215,20 @@ RunRequest read_flags(const RunFlags& flags) {
   request.generation = read_generation(flags);
   request.notes = notes_on_sampling(flags, request.generation.do_sample);
 
-  request.prompt = {.text = flags.prompt, .file = flags.prompt_file, .forced_file = flags.force};
+  request.prompt = {.text = flags.prompt,
+                    .file = flags.prompt_file,
+                    .batch_file = flags.batch,
+                    .forced_file = flags.force};
   if (flags.prompt_tokens) {
     request.prompt.first_of_forced = whole("--prompt-tokens", *flags.prompt_tokens,
                                            {.least = 1, .takes = "a whole number from 1"});
   }
   check_source(request.prompt);
 
+  if (flags.verify && flags.batch) {
+    throw Error(ErrorKind::kInvalidArgument,
+                "--verify compares one sequence with its control; give it one prompt, not --batch");
+  }
   request.verify = flags.verify;
   request.quiet = flags.quiet;
   request.json = flags.json;

@@ -22,6 +22,7 @@ struct RunFlags {
   std::optional<std::string> prompt_file;
   std::optional<std::string> force;
   std::optional<std::string> prompt_tokens;
+  std::optional<std::string> batch;
 
   std::optional<std::string> design;
   std::optional<std::string> ladder;
@@ -30,6 +31,7 @@ struct RunFlags {
   std::optional<std::string> partition;
   std::optional<std::string> kv_type;
   std::optional<std::string> chunk;
+  std::optional<std::string> resident;
   std::optional<std::string> device_cores;
   std::optional<std::string> compile_cores;
   std::optional<std::string> inject_compile_failure;

@@ -146,6 +146,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadFlag{"Kv", [](RunFlags& f) { f.kv = "x"; }, "KV", "x"},
         BadFlag{"KvType", [](RunFlags& f) { f.kv_type = "f8"; }, "KV type", "f8"},
         BadFlag{"Partition", [](RunFlags& f) { f.partition = "x"; }, "partition", "x"},
+        BadFlag{"PartitionBlocks", [](RunFlags& f) { f.partition = "blocks:0"; }, "partition",
+                "blocks:0"},
         BadFlag{"ChunkZero", [](RunFlags& f) { f.chunk = "0"; }, "--chunk", "0"},
         BadFlag{"ChunkHuge", [](RunFlags& f) { f.chunk = "9999999999"; }, "--chunk", "9999999999"},
         BadFlag{"Cores", [](RunFlags& f) { f.device_cores = "0,"; }, "--device-cores", "0,"},

@@ -53,9 +53,9 @@ std::string arrow(std::int64_t from, std::int64_t to) {
 std::string design_line(const RunResult& result) {
   std::string out = result.design.empty() ? "custom" : result.design;
   out += ": ladder " + joined(result.axes.ladder);
-  for (const std::string_view word :
-       {to_string(result.axes.schedule), to_string(result.axes.kv),
-        to_string(result.axes.partition), to_string(result.kv_type)}) {
+  const std::string partition = to_string(result.axes.partition);
+  for (const std::string_view word : {to_string(result.axes.schedule), to_string(result.axes.kv),
+                                      std::string_view(partition), to_string(result.kv_type)}) {
     out += ", " + std::string(word);
   }
   return out + ", on " + result.device;
@@ -106,6 +106,9 @@ std::string summary(const RunResult& result) {
                                  bytes(memory.kv_reserved_peak_bytes) + " peak");
   out += item("KV committed", bytes(memory.kv_committed_avg_bytes) + " average, " +
                                   bytes(memory.kv_committed_peak_bytes) + " peak");
+  if (!result.kv_fallback.empty()) {
+    out += item("KV fallback", result.kv_fallback);
+  }
   out += item("process memory", bytes(memory.rss_peak_bytes) + " peak");
   return out;
 }

@@ -31,20 +31,39 @@ enum class KvPolicy {
 enum class KvType { kF32, kF16 };
 
 /// How the decoder is cut into separately compiled parts.
-enum class Partition {
-  kWhole,  ///< one graph per rung
-  /// Cut on both sides of every attention: what holds weights is compiled once for all rungs, a
-  /// rung is one small weightless graph.
-  kAttention,
+struct Partition {
+  enum class Kind {
+    kWhole,  ///< one graph per rung
+    /// Some consecutive layers a graph, with the weights as inputs: one serves every group of
+    /// layers of the same structure. Embedding and head are compiled once for all rungs.
+    kBlocks,
+    /// Cut on both sides of every attention: what holds weights is compiled once for all rungs, a
+    /// rung is one small weightless graph.
+    kAttention,
+  };
+
+  Kind kind = Kind::kWhole;
+  std::int64_t block_layers = 0;  ///< with kBlocks layers a graph, from 1; otherwise 0
+
+  static const Partition kWhole;
+  static const Partition kAttention;
+  [[nodiscard]] static constexpr Partition blocks(std::int64_t layers) {
+    return {Kind::kBlocks, layers};
+  }
+
+  friend bool operator==(const Partition&, const Partition&) = default;
 };
+
+inline constexpr Partition Partition::kWhole{Partition::Kind::kWhole, 0};
+inline constexpr Partition Partition::kAttention{Partition::Kind::kAttention, 0};
 
 /// A point in the space of designs.
 struct Axes {
   /// Rung capacities in tokens, strictly increasing.
   std::vector<std::int64_t> ladder = {1024, 2048, 4096, 8192};
   Schedule schedule = Schedule::kOneAhead;
-  KvPolicy kv = KvPolicy::kCopyGrow;
-  Partition partition = Partition::kWhole;
+  KvPolicy kv = KvPolicy::kInPlace;
+  Partition partition = Partition::kAttention;
 };
 
 /// A named preset over the axes.
@@ -70,17 +89,19 @@ struct Design {
 /// The axes of `design` over `ladder`.
 [[nodiscard]] Axes axes_of(const Design& design, const std::vector<std::int64_t>& ladder);
 
-/// Spelled as on the command line and in the JSON: "one-ahead", "copy-grow", "f16", "whole".
+/// Spelled as on the command line and in the JSON: "one-ahead", "copy-grow", "f16", "blocks:4".
 [[nodiscard]] std::string_view to_string(Schedule value);
 [[nodiscard]] std::string_view to_string(KvPolicy value);
 [[nodiscard]] std::string_view to_string(KvType value);
-[[nodiscard]] std::string_view to_string(Partition value);
+[[nodiscard]] std::string to_string(Partition value);
+/// For lists of what there is: "blocks:N" stands for every number.
+[[nodiscard]] std::string_view to_string(Partition::Kind value);
 
 /// Every value of an axis, in the order in which they are listed to people.
 [[nodiscard]] std::span<const Schedule> schedules();
 [[nodiscard]] std::span<const KvPolicy> kv_policies();
 [[nodiscard]] std::span<const KvType> kv_types();
-[[nodiscard]] std::span<const Partition> partitions();
+[[nodiscard]] std::span<const Partition::Kind> partitions();
 
 /// The inverse; throw Error(kInvalidArgument) naming the value and the values that exist.
 [[nodiscard]] Schedule parse_schedule(std::string_view text);

@@ -24,8 +24,12 @@ enum class StreamingStatus {
 /// Called on the thread that called generate() with text that is complete UTF-8.
 using Streamer = std::function<StreamingStatus(std::string_view text)>;
 
+/// The same for a batch: `row` is the prompt's index.
+using BatchStreamer = std::function<StreamingStatus(std::size_t row, std::string_view text)>;
+
 /// One decode step's logits.
 struct StepLogits {
+  std::int64_t row = 0;       ///< sequence of the batch
   std::int64_t position = 0;  ///< live tokens when the step ran; its token stands at this position
   std::int64_t rung = 0;      ///< capacity of the program that ran it
   std::span<const float> values;  ///< one per vocabulary entry; valid only during the call
@@ -41,12 +45,13 @@ struct Progress {
     /// It ended: after `seconds` of compiling, or of waiting for it when `foreground`. One that
     /// failed is told as an error where the program is needed.
     kCompileEnd,
-    kPrefill,   ///< `tokens` of the prompt are in the cache
-    kToken,     ///< `tokens` are generated
+    kPrefill,   ///< `tokens` of the prompts are in the cache, over all sequences
+    kToken,     ///< `tokens` are generated, over all sequences
     kBoundary,  ///< the request moved to `rung`; it waited `seconds`
   };
   Kind kind = Kind::kToken;
   std::string_view program;  ///< "prefill" or "decode"
+  std::int64_t row = 0;      ///< sequence of the batch, of kPrefill, kToken and kBoundary
   std::int64_t rung = 0;
   std::int64_t tokens = 0;
   bool foreground = false;

@@ -60,11 +60,16 @@ class Model {
 /// How a pipeline is set up; everything has a default that works.
 struct PipelineConfig {
   Axes axes;
-  KvType kv_type = KvType::kF32;
+  /// What the cache stores. Empty: f16 with Partition::kAttention where the device computes in f16,
+  /// otherwise f32; RunResult::kv_type says what was chosen.
+  std::optional<KvType> kv_type;
   /// Kept for the result only; nothing branches on it.
   std::string design;
   /// Prompt tokens that go through the device at once. Above 0.
   std::int64_t prefill_chunk = 128;
+  /// Rungs whose programs stay in memory; two, the current one and its successor, are what a switch
+  /// needs. Above 0.
+  std::int64_t resident_rungs = 2;
   /// Cores for the device and for background compiles. Empty: the first core the process may use
   /// for the device and the others, or else the same one, for compiles.
   std::vector<int> device_cores;
@@ -102,6 +107,21 @@ class LLMPipeline {
   /// The same from token ids.
   RunResult generate(std::span<const std::int32_t> prompt_ids, const GenerationConfig& config = {},
                      const Streamer& streamer = {});
+
+  /// Prompts that generate_batch() takes at most.
+  static constexpr std::size_t kMaxBatch = 8;
+
+  /// Generates from several prompts together, each as generate() would alone: with its own length,
+  /// its own end and, where the partition cuts at attention, its own rung. `config` is every
+  /// sequence's; forced tokens are too. `result.rows` has an entry a prompt; one that cannot run
+  /// (an empty prompt, one longer than the last rung, one beyond kMaxBatch) says why in its
+  /// `error`, and the others run. Throws Error as generate() does, and when no prompt can run.
+  RunResult generate_batch(std::span<const std::string> prompts,
+                           const GenerationConfig& config = {}, const BatchStreamer& streamer = {});
+
+  /// The same from token ids.
+  RunResult generate_batch(std::span<const std::vector<std::int32_t>> prompts,
+                           const GenerationConfig& config = {}, const BatchStreamer& streamer = {});
 
   [[nodiscard]] const Model& model() const;
 

@@ -62,12 +62,25 @@ struct BoundaryRecord {
   double migration_s = 0;
   std::int64_t copied_bytes = 0;
   std::int64_t live_blocks = 0;  ///< blocks that held live rows, over all layers, K and V apart
+  std::int64_t row = 0;          ///< sequence of the batch that moved
 };
 
-/// Decode steps on one rung.
+/// Tokens decoded on one rung, and the time of the steps they came from; the sequences of a batch
+/// share a step's time.
 struct RungTokens {
   std::int64_t count = 0;
   double seconds = 0;
+};
+
+/// What one sequence of a batch came to.
+struct RowResult {
+  std::int64_t prompt = 0;     ///< tokens
+  std::int64_t generated = 0;  ///< tokens
+  std::int64_t rung = 0;       ///< where it ended
+  FinishReason finish_reason = FinishReason::kStop;
+  std::string text;
+  std::vector<std::int32_t> token_ids;
+  std::string error;  ///< empty, or why it did not run
 };
 
 /// One event of the timeline: a span on a row, or a counter's value when `counter`.
@@ -124,17 +137,21 @@ struct RunResult {
     /// Negative when the kernel does not tell what is backed (no /proc/self/pagemap).
     std::int64_t kv_committed_avg_bytes = 0;
     std::int64_t kv_committed_peak_bytes = 0;
+    std::int64_t kv_live_avg_bytes = 0;  ///< of the rows that hold tokens: what is needed
     std::int64_t rss_peak_bytes = 0;
   } memory;
 
   /// Empty, or in words why the cache did not grow as the axes ask.
   std::string kv_fallback;
 
+  /// Of a batch: that of the sequence that ended last, unless the whole batch ended early.
   FinishReason finish_reason = FinishReason::kStop;
   std::string text;
   std::vector<std::int32_t> token_ids;
   /// Empty, or why generation ended early; what was produced until then stands above.
   std::string error;
+  /// The sequences of generate_batch(), in the order of the prompts; empty for a single one.
+  std::vector<RowResult> rows;
 
   std::vector<TraceEvent> trace;
 };

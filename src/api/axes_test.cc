@@ -39,7 +39,8 @@ TEST(Axes, EverySpellingRoundTrips) {
   for (const auto value : {KvType::kF32, KvType::kF16}) {
     EXPECT_EQ(parse_kv_type(to_string(value)), value);
   }
-  for (const auto value : partitions()) {
+  for (const auto value : {Partition::kWhole, Partition::kAttention, Partition::blocks(1),
+                           Partition::blocks(9'000'000'000)}) {
     EXPECT_EQ(parse_partition(to_string(value)), value);
   }
 }
@@ -49,7 +50,8 @@ TEST(Axes, ListsEveryValue) {
   EXPECT_THAT(kv_policies(),
               ElementsAre(KvPolicy::kSharedMax, KvPolicy::kCopyGrow, KvPolicy::kInPlace));
   EXPECT_THAT(kv_types(), ElementsAre(KvType::kF32, KvType::kF16));
-  EXPECT_THAT(partitions(), ElementsAre(Partition::kWhole, Partition::kAttention));
+  EXPECT_THAT(partitions(), ElementsAre(Partition::Kind::kWhole, Partition::Kind::kBlocks,
+                                        Partition::Kind::kAttention));
 }
 
 TEST(Axes, SpellingsAreTheContractsWords) {
@@ -63,6 +65,8 @@ TEST(Axes, SpellingsAreTheContractsWords) {
   EXPECT_EQ(to_string(KvType::kF16), "f16");
   EXPECT_EQ(to_string(Partition::kWhole), "whole");
   EXPECT_EQ(to_string(Partition::kAttention), "attention");
+  EXPECT_EQ(to_string(Partition::blocks(4)), "blocks:4");
+  EXPECT_EQ(to_string(Partition::Kind::kBlocks), "blocks:N");
 }
 
 TEST(Axes, AnUnknownValueIsNamedWithItsAlternatives) {
@@ -74,6 +78,16 @@ TEST(Axes, AnUnknownValueIsNamedWithItsAlternatives) {
               AllOf(HasSubstr("'F32'"), HasSubstr("f32 or f16")));
   EXPECT_THAT(refusal([] { (void)parse_partition(""); }),
               AllOf(HasSubstr("''"), HasSubstr("choose whole")));
+}
+
+TEST(Axes, BlocksTakeAWholeNumberOfLayers) {
+  for (const char* text : {"blocks", "blocks:", "blocks:0", "blocks:-1", "blocks:x", "blocks:N",
+                           "blocks:4x", "blocks: 4", "blocks:+4", "blocks:99999999999999999999"}) {
+    EXPECT_THAT(refusal([&] { (void)parse_partition(text); }),
+                AllOf(HasSubstr("'" + std::string(text) + "'"), HasSubstr("from 1")));
+  }
+  EXPECT_THAT(refusal([] { (void)parse_partition("halves"); }),
+              HasSubstr("whole, blocks:N or attention"));
 }
 
 TEST(Axes, AnErrorStaysOneShortLineWhateverTheValue) {
@@ -108,12 +122,14 @@ TEST(Designs, PresetsStandWhereTheDesignPutsThem) {
     std::vector<std::int64_t> ladder;
     Schedule schedule;
     KvPolicy kv;
+    Partition partition = Partition::kWhole;
   };
   const std::vector<Expected> table = {
       {"b0", {256}, Schedule::kEager, KvPolicy::kSharedMax},
       {"b1", ladder, Schedule::kEager, KvPolicy::kSharedMax},
       {"i1", ladder, Schedule::kEager, KvPolicy::kCopyGrow},
       {"i2", ladder, Schedule::kOneAhead, KvPolicy::kCopyGrow},
+      {"i3", ladder, Schedule::kOneAhead, KvPolicy::kInPlace, Partition::kAttention},
   };
   ASSERT_EQ(designs().size(), table.size());
   for (std::size_t i = 0; i < table.size(); ++i) {
@@ -123,9 +139,9 @@ TEST(Designs, PresetsStandWhereTheDesignPutsThem) {
     EXPECT_EQ(axes.ladder, table[i].ladder) << design.name;
     EXPECT_EQ(axes.schedule, table[i].schedule) << design.name;
     EXPECT_EQ(axes.kv, table[i].kv) << design.name;
-    EXPECT_EQ(axes.partition, Partition::kWhole) << design.name;
+    EXPECT_EQ(axes.partition, table[i].partition) << design.name;
   }
-  EXPECT_EQ(default_design().name, "i2");
+  EXPECT_EQ(default_design().name, "i3");
 }
 
 TEST(Designs, TheDefaultPresetIsWhatDefaultAxesSay) {

@@ -37,6 +37,12 @@ constexpr std::array kDesigns = {
            .schedule = Schedule::kOneAhead,
            .kv = KvPolicy::kCopyGrow,
            .partition = Partition::kWhole},
+    Design{.name = "i3",
+           .summary = "a rung is a small program without weights, KV grows where it lies",
+           .last_rung_only = false,
+           .schedule = Schedule::kOneAhead,
+           .kv = KvPolicy::kInPlace,
+           .partition = Partition::kAttention},
 };
 
 }  // namespace

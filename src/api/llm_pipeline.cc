@@ -2,11 +2,12 @@
 #include "ahead/llm_pipeline.h"
 
 #include <algorithm>
+#include <deque>
 #include <utility>
 
 #include "api/model_impl.h"
 #include "api/request_check.h"
-#include "api/text_output.h"
+#include "api/row_request.h"
 #include "base/affinity.h"
 #include "base/check.h"
 #include "base/memory.h"
@@ -14,7 +15,6 @@
 #include "compile/openvino_backend.h"
 #include "kv/page_provider.h"
 #include "runtime/session.h"
-#include "text/sampler.h"
 
 namespace ahead {
 namespace {
@@ -30,7 +30,7 @@ kv::Layout layout_of(const model::Decoder& decoder, const PipelineConfig& config
                              .head_dim = static_cast<std::size_t>(layer.head_dim)});
   }
   layout.block_rows = kv::block_rows_for(config.axes.ladder);
-  layout.type = to_element(config.kv_type);
+  layout.type = to_element(config.kv_type.value());
   return layout;
 }
 
@@ -59,6 +59,13 @@ PipelineConfig with_cores(PipelineConfig config) {
   return config;
 }
 
+/// What the cache stores when nobody said: only an attention that is compiled on its own computes
+/// in the cache's type.
+KvType default_kv_type(Partition partition, const ov::Core& core, const std::string& device) {
+  const bool f16 = partition == Partition::kAttention && compile::computes_in_f16(core, device);
+  return f16 ? KvType::kF16 : KvType::kF32;
+}
+
 PipelineConfig checked(PipelineConfig config, const ModelFacts& facts) {
   check_ladder(config.axes.ladder, facts.trained_context);
   if (config.prefill_chunk < 1) {
@@ -66,22 +73,15 @@ PipelineConfig checked(PipelineConfig config, const ModelFacts& facts) {
                                                  std::to_string(config.prefill_chunk) +
                                                  " tokens cannot be; give at least 1");
   }
+  if (config.resident_rungs < 1) {
+    throw Error(ErrorKind::kInvalidArgument, std::to_string(config.resident_rungs) +
+                                                 " resident rungs cannot be; give at least 1");
+  }
   for (const auto& cores : {config.device_cores, config.compile_cores}) {
     if (!cores.empty()) const ScopedAffinity probe(cores);
   }
   return with_cores(std::move(config));
 }
-
-/// Takes the next token from a list, whatever the logits say.
-class ForcedTokens {
- public:
-  explicit ForcedTokens(const std::vector<std::int32_t>& ids) : ids_(ids) {}
-  std::int32_t next() { return ids_.at(next_++); }
-
- private:
-  const std::vector<std::int32_t>& ids_;
-  std::size_t next_ = 0;
-};
 
 }  // namespace
 
@@ -103,6 +103,21 @@ struct LLMPipeline::Impl {
         decoder(*graph),
         executor({.cores = config.compile_cores}),
         programs({.backend = backend(graph, core), .device = device}, executor, clock) {}
+
+  [[nodiscard]] RequestCheck request(std::span<const std::int32_t> prompt,
+                                     const GenerationConfig& generation) const {
+    return {.prompt_ids = prompt,
+            .config = generation,
+            .last_rung = config.axes.ladder.back(),
+            .vocabulary = decoder.vocabulary};
+  }
+
+  /// A text's tokens, behind those that the model expects in front of every text.
+  [[nodiscard]] std::vector<std::int32_t> ids_of(std::string_view prompt) const;
+
+  /// Prompts that were checked.
+  RunResult run(const std::vector<std::vector<std::int32_t>>& prompts,
+                const GenerationConfig& generation, const BatchStreamer& streamer);
 
   std::shared_ptr<compile::Backend> backend(const std::shared_ptr<const model::Decoder>& graph,
                                             const std::shared_ptr<ov::Core>& core) const {
@@ -129,8 +144,12 @@ struct LLMPipeline::Impl {
 LLMPipeline::LLMPipeline(const Model& model, const std::string& device,
                          const PipelineConfig& config) {
   compile::check_device(*model.impl_->core, device);
+  PipelineConfig chosen = checked(config, model.facts());
+  if (!chosen.kv_type) {
+    chosen.kv_type = default_kv_type(chosen.axes.partition, *model.impl_->core, device);
+  }
   impl_ = std::make_unique<Impl>(model, model.impl_->decoder, model.impl_->core, device,
-                                 checked(config, model.facts()));
+                                 std::move(chosen));
 }
 
 LLMPipeline::LLMPipeline(const std::string& path, const std::string& device,
@@ -141,67 +160,118 @@ LLMPipeline::~LLMPipeline() = default;
 
 const Model& LLMPipeline::model() const { return impl_->model; }
 
+std::vector<std::int32_t> LLMPipeline::Impl::ids_of(std::string_view prompt) const {
+  std::vector<std::int32_t> ids = model.prefix();
+  const std::vector<std::int32_t> text = model.encode(prompt);
+  ids.insert(ids.end(), text.begin(), text.end());
+  return ids;
+}
+
+RunResult LLMPipeline::Impl::run(const std::vector<std::vector<std::int32_t>>& prompts,
+                                 const GenerationConfig& generation,
+                                 const BatchStreamer& streamer) {
+  RunResult result;
+  result.axes = config.axes;
+  result.kv_type = config.kv_type.value();
+  result.design = config.design;
+  result.device = device;
+  result.model = model.facts();
+  result.time_s.load = model.load_s();
+
+  std::deque<RowRequest> rows;  // they do not move
+  for (const std::vector<std::int32_t>& prompt : prompts) {
+    result.tokens.prompt += static_cast<std::int64_t>(prompt.size());
+    Streamer own;
+    if (streamer) own = [&streamer, row = rows.size()](auto text) { return streamer(row, text); };
+    rows.emplace_back(prompt, *model.impl_->tokenizer, generation, std::move(own));
+  }
+  const auto row_of = [&](std::int64_t row) -> RowRequest& {
+    return rows.at(static_cast<std::size_t>(row));
+  };
+  const runtime::Callbacks callbacks{
+      .choose =
+          [&](const StepLogits& step) {
+            if (generation.logits_observer) generation.logits_observer(step);
+            return row_of(step.row).choose(step.values);
+          },
+      .accept = [&](std::int64_t row, std::int32_t id) { return row_of(row).accept(id); },
+      .progress = generation.progress_observer};
+
+  const ScopedAffinity on_device_cores(config.device_cores);
+  runtime::Session session({.axes = config.axes,
+                            .prefill_chunk = config.prefill_chunk,
+                            .resident_rungs = static_cast<std::size_t>(config.resident_rungs),
+                            .layout = layout_of(decoder, config)},
+                           {.programs = programs, .pages = pages, .clock = clock});
+  session.run({.prompts = prompts,
+               .max_new_tokens = most_tokens(generation),
+               .stop = generation.stop_token},
+              callbacks, result);
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    rows[row].finish(result.rows[row]);
+    result.tokens.generated += result.rows[row].generated;
+  }
+  result.memory.rss_peak_bytes = peak_rss_bytes();
+  return result;
+}
+
 RunResult LLMPipeline::generate(std::string_view prompt, const GenerationConfig& config,
                                 const Streamer& streamer) {
-  std::vector<std::int32_t> ids = impl_->model.prefix();
-  const std::vector<std::int32_t> text = impl_->model.encode(prompt);
-  ids.insert(ids.end(), text.begin(), text.end());
-  return generate(ids, config, streamer);
+  return generate(impl_->ids_of(prompt), config, streamer);
 }
 
 RunResult LLMPipeline::generate(std::span<const std::int32_t> prompt_ids,
                                 const GenerationConfig& config, const Streamer& streamer) {
-  const PipelineConfig& setup = impl_->config;
-  check_request({.prompt_ids = prompt_ids,
-                 .config = config,
-                 .last_rung = setup.axes.ladder.back(),
-                 .vocabulary = impl_->decoder.vocabulary});
+  check_request(impl_->request(prompt_ids, config));
+  BatchStreamer alone;
+  if (streamer) alone = [&](std::size_t, std::string_view text) { return streamer(text); };
+  RunResult result = impl_->run({{prompt_ids.begin(), prompt_ids.end()}}, config, alone);
+  result.text = std::move(result.rows.front().text);
+  result.token_ids = std::move(result.rows.front().token_ids);
+  result.rows.clear();
+  return result;
+}
 
-  RunResult result;
-  result.axes = setup.axes;
-  result.kv_type = setup.kv_type;
-  result.design = setup.design;
-  result.device = impl_->device;
-  result.model = impl_->model.facts();
-  result.tokens.prompt = static_cast<std::int64_t>(prompt_ids.size());
-  result.time_s.load = impl_->model.load_s();
-
-  text::Sampler sampler({.do_sample = config.do_sample,
-                         .temperature = config.temperature,
-                         .top_k = config.top_k,
-                         .top_p = config.top_p,
-                         .repetition_penalty = config.repetition_penalty,
-                         .seed = config.rng_seed});
-  sampler.see(prompt_ids);
-  ForcedTokens forced(config.forced_token_ids);
-  const bool forcing = !config.forced_token_ids.empty();
-  TextOutput output(*impl_->model.impl_->tokenizer, config, streamer);
-
-  runtime::Job job{.prompt = {prompt_ids.begin(), prompt_ids.end()},
-                   .max_new_tokens = config.max_new_tokens,
-                   .stop = config.stop_token};
-  if (forcing) {
-    job.max_new_tokens =
-        std::min(job.max_new_tokens, static_cast<std::int64_t>(config.forced_token_ids.size()));
+RunResult LLMPipeline::generate_batch(std::span<const std::string> prompts,
+                                      const GenerationConfig& config,
+                                      const BatchStreamer& streamer) {
+  std::vector<std::vector<std::int32_t>> ids;
+  for (const std::string& prompt : prompts) {
+    // What the model expects in front of a text makes an empty one no prompt.
+    ids.push_back(prompt.empty() ? std::vector<std::int32_t>{} : impl_->ids_of(prompt));
   }
-  const runtime::Callbacks callbacks{.choose =
-                                         [&](const StepLogits& step) {
-                                           if (config.logits_observer) config.logits_observer(step);
-                                           return forcing ? forced.next()
-                                                          : sampler.next(step.values);
-                                         },
-                                     .accept = [&](std::int32_t id) { return output.accept(id); },
-                                     .progress = config.progress_observer};
+  return generate_batch(ids, config, streamer);
+}
 
-  const ScopedAffinity on_device_cores(setup.device_cores);
-  runtime::Session session(
-      {.axes = setup.axes,
-       .prefill_chunk = setup.prefill_chunk,
-       .layout = layout_of(impl_->decoder, setup)},
-      {.programs = impl_->programs, .pages = impl_->pages, .clock = impl_->clock});
-  session.run(job, callbacks, result);
-  output.finish(result);
-  result.memory.rss_peak_bytes = peak_rss_bytes();
+RunResult LLMPipeline::generate_batch(std::span<const std::vector<std::int32_t>> prompts,
+                                      const GenerationConfig& config,
+                                      const BatchStreamer& streamer) {
+  const SortedPrompts sorted = sort_prompts(prompts, kMaxBatch, [&](const auto& prompt) {
+    check_request(impl_->request(prompt, config));
+  });
+  GenerationConfig renumbered = config;
+  if (config.logits_observer) {
+    renumbered.logits_observer = [&](const StepLogits& step) {
+      StepLogits own = step;
+      own.row = static_cast<std::int64_t>(sorted.places.at(static_cast<std::size_t>(step.row)));
+      config.logits_observer(own);
+    };
+  }
+  BatchStreamer own_rows;
+  if (streamer) {
+    own_rows = [&](std::size_t row, std::string_view text) {
+      return streamer(sorted.places.at(row), text);
+    };
+  }
+  RunResult result = impl_->run(sorted.prompts, renumbered, own_rows);
+  std::vector<RowResult> rows = sorted.refused;
+  for (std::size_t row = 0; row < sorted.places.size(); ++row) {
+    rows[sorted.places[row]] = std::move(result.rows[row]);
+  }
+  for (BoundaryRecord& boundary : result.boundaries) {
+    boundary.row = static_cast<std::int64_t>(sorted.places[static_cast<std::size_t>(boundary.row)]);
+  }
+  result.rows = std::move(rows);
   return result;
 }
 

@@ -39,4 +39,32 @@ void check_request(const RequestCheck& request) {
   check_ids(request.config.forced_token_ids, request.vocabulary, "forced tokens");
 }
 
+SortedPrompts sort_prompts(std::span<const std::vector<std::int32_t>> prompts, std::size_t most,
+                           const std::function<void(const std::vector<std::int32_t>&)>& check) {
+  SortedPrompts sorted;
+  for (std::size_t place = 0; place < prompts.size(); ++place) {
+    RowResult& row = sorted.refused.emplace_back();
+    row.prompt = static_cast<std::int64_t>(prompts[place].size());
+    try {
+      check(prompts[place]);
+      if (sorted.prompts.size() == most) {
+        refuse("a batch has " + std::to_string(most) +
+               " rows at most, and this is one more; run it in another batch");
+      }
+    } catch (const Error& error) {
+      row.finish_reason = FinishReason::kError;
+      row.error = error.what();
+      continue;
+    }
+    sorted.prompts.push_back(prompts[place]);
+    sorted.places.push_back(place);
+  }
+  if (sorted.prompts.empty()) {
+    refuse(prompts.empty()
+               ? "the batch has no prompt; give at least one"
+               : "no prompt of the batch can run; the first: " + sorted.refused.front().error);
+  }
+  return sorted;
+}
+
 }  // namespace ahead

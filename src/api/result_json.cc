@@ -79,7 +79,8 @@ Json boundary_object(const BoundaryRecord& boundary) {
           {"wait_s", boundary.wait_s},
           {"migration_s", boundary.migration_s},
           {"copied_bytes", boundary.copied_bytes},
-          {"live_blocks", boundary.live_blocks}};
+          {"live_blocks", boundary.live_blocks},
+          {"row", boundary.row}};
 }
 
 Json memory_object(const RunResult& result) {
@@ -88,7 +89,14 @@ Json memory_object(const RunResult& result) {
           {"kv_reserved_peak_bytes", memory.kv_reserved_peak_bytes},
           {"kv_committed_avg_bytes", memory.kv_committed_avg_bytes},
           {"kv_committed_peak_bytes", memory.kv_committed_peak_bytes},
+          {"kv_live_avg_bytes", memory.kv_live_avg_bytes},
           {"rss_peak_bytes", memory.rss_peak_bytes}};
+}
+
+Json row_object(const RowResult& row) {
+  return {{"prompt", row.prompt}, {"generated", row.generated},
+          {"rung", row.rung},     {"finish_reason", to_string(row.finish_reason)},
+          {"error", row.error},   {"output", {{"text", row.text}, {"token_ids", row.token_ids}}}};
 }
 
 template <typename Record>
@@ -137,6 +145,7 @@ nlohmann::ordered_json api::result_object(const RunResult& result) {
   object["finish_reason"] = to_string(result.finish_reason);
   object["error"] = result.error;
   object["output"] = {{"text", result.text}, {"token_ids", result.token_ids}};
+  if (!result.rows.empty()) object["rows"] = list(result.rows, row_object);
   return object;
 }
 

@@ -105,8 +105,8 @@ TEST(ResultJson, CarriesTheValues) {
   EXPECT_EQ(json["design"], "mine");
   EXPECT_EQ(json["axes"]["ladder"], Json({1024, 2048}));
   EXPECT_EQ(json["axes"]["schedule"], "one-ahead");
-  EXPECT_EQ(json["axes"]["kv"], "copy-grow");
-  EXPECT_EQ(json["axes"]["partition"], "whole");
+  EXPECT_EQ(json["axes"]["kv"], "in-place");
+  EXPECT_EQ(json["axes"]["partition"], "attention");
   EXPECT_EQ(json["device"]["executed_on"], Json({"CPU"}));
   EXPECT_EQ(json["model"]["kv_type"], "f16");
   EXPECT_EQ(json["model"]["sha256"], "ab12");
@@ -120,6 +120,26 @@ TEST(ResultJson, CarriesTheValues) {
   EXPECT_EQ(json["finish_reason"], "max_tokens");
   EXPECT_EQ(json["error"], "");
   EXPECT_EQ(json["output"]["token_ids"], Json({1, 2, 3}));
+}
+
+TEST(ResultJson, ABatchHasItsRowsInOrder) {
+  RunResult result;
+  result.rows = {{.prompt = 3,
+                  .generated = 2,
+                  .rung = 64,
+                  .finish_reason = FinishReason::kMaxTokens,
+                  .text = "a b",
+                  .token_ids = {1, 2}},
+                 {.finish_reason = FinishReason::kError, .error = "the prompt has no tokens"}};
+  const Json json = Json::parse(to_json(result));
+  ASSERT_EQ(json["rows"].size(), 2U);
+  expect_in_order(json["rows"][0],
+                  {"prompt", "generated", "rung", "finish_reason", "error", "output"});
+  EXPECT_EQ(json["rows"][0]["output"]["token_ids"], (std::vector<int>{1, 2}));
+  EXPECT_EQ(json["rows"][0]["rung"], 64);
+  EXPECT_EQ(json["rows"][1]["finish_reason"], "error");
+  EXPECT_EQ(json["rows"][1]["error"], "the prompt has no tokens");
+  EXPECT_FALSE(Json::parse(to_json(RunResult{})).contains("rows")) << "of a single sequence";
 }
 
 TEST(ResultJson, AnEmptyResultKeepsTheShapes) {

@@ -42,14 +42,14 @@ bool TextOutput::emit(const std::string& piece) {
   return true;
 }
 
-void TextOutput::finish(RunResult& result) {
+void TextOutput::finish(RowResult& row) {
   if (!stops_.stopped() && !wish_) {
     const std::string tail = characters_.flush();
     if (emit(stops_.push(tail)) && !stops_.stopped()) emit(stops_.flush());
   }
-  result.text = std::move(text_);
-  result.token_ids = std::move(ids_);
-  result.tokens.generated = static_cast<std::int64_t>(result.token_ids.size());
+  row.text = std::move(text_);
+  row.token_ids = std::move(ids_);
+  row.generated = static_cast<std::int64_t>(row.token_ids.size());
 }
 
 }  // namespace ahead

@@ -23,8 +23,8 @@ class TextOutput {
   /// Takes a token; a reason ends the request.
   [[nodiscard]] std::optional<FinishReason> accept(std::int32_t id);
 
-  /// Gives out what is still held back, and moves text and ids into `result`.
-  void finish(RunResult& result);
+  /// Gives out what is still held back, and moves text and ids into `row`.
+  void finish(RowResult& row);
 
  private:
   /// Passes text on; false when the streamer wants to end.

@@ -28,7 +28,8 @@ class Request {
 class Artifact {
  public:
   virtual ~Artifact() = default;
-  [[nodiscard]] virtual std::unique_ptr<Request> create_request() = 0;
+  /// `weights`: CallSpec::weights of the call it is for.
+  [[nodiscard]] virtual std::unique_ptr<Request> create_request(std::size_t weights) = 0;
   /// The devices it runs on, as the back end reports them after compiling.
   [[nodiscard]] virtual std::vector<std::string> execution_devices() const = 0;
 };

@@ -27,7 +27,7 @@ class FakeArtifact final : public Artifact {
   FakeArtifact& operator=(const FakeArtifact&) = delete;
   ~FakeArtifact() override { --script_->live_artifacts; }
 
-  [[nodiscard]] std::unique_ptr<Request> create_request() override {
+  [[nodiscard]] std::unique_ptr<Request> create_request(std::size_t /*weights*/) override {
     return std::make_unique<FakeRequest>(part_, script_);
   }
   [[nodiscard]] std::vector<std::string> execution_devices() const override { return devices_; }
@@ -128,6 +128,7 @@ class FakeBackend final : public Backend {
           const std::int64_t sequence =
               batch_ == 1 ? graph::kWholeBatch : static_cast<std::int64_t>(row);
           graph::CallSpec attend{.part = 1,
+                                 .row = sequence,
                                  .inputs = {{where, sequence}, {wanted, sequence}, live[row]},
                                  .outputs = {{state, sequence}}};
           for (const std::size_t value : cache(layer, row)) attend.inputs.emplace_back(value);

@@ -33,6 +33,9 @@ class OpenVinoBackend final : public Backend {
 /// Whether `device` runs graphs whose number of tokens is open as fast as static ones.
 [[nodiscard]] bool takes_any_tokens(const std::string& device);
 
+/// Whether `device` computes in f16, and not only stores it.
+[[nodiscard]] bool computes_in_f16(const ov::Core& core, const std::string& device);
+
 /// Throws Error(kInvalidArgument), listing what there is, when `core` has no device of that name.
 void check_device(const ov::Core& core, const std::string& device);
 

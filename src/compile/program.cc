@@ -16,59 +16,88 @@ using graph::Role;
 
 bool is_cache(Role role) { return role == Role::kCacheK || role == Role::kCacheV; }
 
+/// Values that only one rung has; the others are the workspace's.
+bool depends_on_rung(Role role) { return is_cache(role) || role == Role::kCacheBias; }
+
 constexpr std::size_t kAlignment = 64;
 
 }  // namespace
 
-void Program::Free::operator()(std::byte* memory) const noexcept { std::free(memory); }
+void Buffer::Free::operator()(std::byte* memory) const noexcept { std::free(memory); }
 
-Program::Program(graph::ProgramSpec spec, std::vector<std::shared_ptr<Artifact>> artifacts)
-    : spec_(std::move(spec)), artifacts_(std::move(artifacts)) {
+Buffer::Buffer(std::size_t bytes) {
+  const std::size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  memory_.reset(static_cast<std::byte*>(std::aligned_alloc(kAlignment, rounded)));
+  if (!memory_) throw std::bad_alloc();
+  std::memset(memory_.get(), 0, rounded);
+}
+
+Program::Program(graph::ProgramSpec spec, std::vector<std::shared_ptr<Artifact>> artifacts,
+                 std::shared_ptr<Workspace> workspace)
+    : spec_(std::move(spec)),
+      artifacts_(std::move(artifacts)),
+      workspace_(workspace ? std::move(workspace) : std::make_shared<Workspace>()) {
   AHEAD_CHECK(artifacts_.size() == spec_.parts.size(), "one artifact a part");
-  for (const graph::ValueSpec& value : spec_.values) {
-    if (is_cache(value.role)) {
-      buffers_.emplace_back();
+  for (std::size_t index = 0; index < spec_.values.size(); ++index) {
+    const graph::ValueSpec& value = spec_.values[index];
+    values_[{value.role, value.layer, value.row}] = index;
+    if (is_cache(value.role)) continue;
+    const std::size_t bytes = element_count(value.shape) * size_of(value.type);
+    if (!depends_on_rung(value.role)) {
+      workspace_->buffers.try_emplace(index, bytes);
       continue;
     }
-    const std::size_t bytes = element_count(value.shape) * size_of(value.type);
-    const std::size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
-    buffers_.emplace_back(static_cast<std::byte*>(std::aligned_alloc(kAlignment, rounded)));
-    if (!buffers_.back()) throw std::bad_alloc();
-    std::memset(buffers_.back().get(), 0, rounded);
-    if (value.role == Role::kCacheBias) {
-      auto* bias = reinterpret_cast<float*>(buffers_.back().get());
-      std::fill(bias, bias + element_count(value.shape), graph::kDeadRow);
-    }
+    auto* bias = reinterpret_cast<float*>(biases_.try_emplace(index, bytes).first->second.data());
+    std::fill(bias, bias + element_count(value.shape), graph::kDeadRow);
   }
-  for (const graph::CallSpec& call : spec_.calls) {
-    calls_.push_back(artifacts_.at(call.part)->create_request());
-    Request* request = calls_.back().get();
-    for (std::size_t port = 0; port < call.inputs.size(); ++port) {
-      const graph::ValueUse& use = call.inputs[port];
-      if (is_cache(spec_.values[use.value].role)) {
-        cache_uses_[use.value].push_back({request, port});
-      } else {
-        request->bind_input(port, view(use));
-      }
+  for (std::size_t index = 0; index < spec_.calls.size(); ++index) {
+    const graph::CallSpec& call = spec_.calls[index];
+    if (spec_.parts[call.part].depends_on_rung) {
+      calls_.push_back(make_request(call));
+      continue;
     }
-    for (std::size_t port = 0; port < call.outputs.size(); ++port) {
-      request->bind_output(port, view(call.outputs[port]));
-    }
+    std::shared_ptr<Request>& shared = workspace_->requests[index];
+    if (!shared) shared = make_request(call);
+    calls_.push_back(shared);
   }
 }
 
+void Program::warm_up() {
+  for (std::size_t index = 0; index < spec_.calls.size(); ++index) {
+    if (!spec_.parts[spec_.calls[index].part].depends_on_tokens) calls_[index]->run();
+  }
+}
+
+std::shared_ptr<Request> Program::make_request(const graph::CallSpec& call) {
+  std::shared_ptr<Request> request = artifacts_.at(call.part)->create_request(call.weights);
+  for (std::size_t port = 0; port < call.inputs.size(); ++port) {
+    const graph::ValueUse& use = call.inputs[port];
+    if (is_cache(spec_.values[use.value].role)) {
+      cache_uses_[use.value].push_back({request.get(), port});
+    } else {
+      request->bind_input(port, view(use));
+    }
+  }
+  for (std::size_t port = 0; port < call.outputs.size(); ++port) {
+    request->bind_output(port, view(call.outputs[port]));
+  }
+  return request;
+}
+
 std::size_t Program::index_of(Role role, std::int64_t layer, std::int64_t row) const {
-  const auto found =
-      std::find_if(spec_.values.begin(), spec_.values.end(), [&](const graph::ValueSpec& value) {
-        return value.role == role && value.layer == layer && value.row == row;
-      });
-  AHEAD_CHECK(found != spec_.values.end(), "the program has the value asked for");
-  return static_cast<std::size_t>(found - spec_.values.begin());
+  const auto found = values_.find({role, layer, row});
+  AHEAD_CHECK(found != values_.end(), "the program has the value asked for");
+  return found->second;
+}
+
+std::byte* Program::data(std::size_t value) const {
+  return depends_on_rung(spec_.values[value].role) ? biases_.at(value).data()
+                                                   : workspace_->buffers.at(value).data();
 }
 
 TensorView Program::view(const graph::ValueUse& use) const {
   const graph::ValueSpec& spec = spec_.values[use.value];
-  TensorView tensor{spec.type, spec.shape, buffers_[use.value].get()};
+  TensorView tensor{spec.type, spec.shape, data(use.value)};
   if (use.row == graph::kWholeBatch) return tensor;
   // The batch is the first dimension that is not one; a sequence has an equal share of it.
   const auto batch = static_cast<std::size_t>(spec_.shape.batch);
@@ -96,7 +125,7 @@ void Program::bind_cache(std::int64_t row, const std::vector<KeyValue>& layers) 
 void Program::set_live_rows(std::int64_t row, std::int64_t live) {
   AHEAD_CHECK(live >= 0 && live <= spec_.shape.rung, "live rows fit the rung");
   std::int64_t& now = live_rows_[row];
-  auto* bias = reinterpret_cast<float*>(buffers_[index_of(Role::kCacheBias, 0, row)].get());
+  auto* bias = reinterpret_cast<float*>(data(index_of(Role::kCacheBias, 0, row)));
   if (live >= now) {
     std::fill(bias + now, bias + live, 0.0F);
   } else {
@@ -122,6 +151,32 @@ std::span<std::int32_t> Program::logit_rows() const {
 
 void Program::run() {
   for (const auto& call : calls_) call->run();
+}
+
+void Program::run(std::span<Program* const> by_row) {
+  const auto leader = std::find_if(by_row.begin(), by_row.end(),
+                                   [](const Program* program) { return program != nullptr; });
+  AHEAD_CHECK(leader != by_row.end(), "a step serves at least one sequence");
+  const graph::ProgramSpec& spec = (*leader)->spec_;
+  AHEAD_CHECK(by_row.size() == static_cast<std::size_t>(spec.shape.batch),
+              "a step has an entry for every sequence of the batch");
+  for (Program* const program : by_row) {
+    AHEAD_CHECK(program == nullptr || program->workspace_ == (*leader)->workspace_,
+                "the programs of a step share a workspace");
+  }
+  for (std::size_t index = 0; index < spec.calls.size(); ++index) {
+    const graph::CallSpec& call = spec.calls[index];
+    // A batch of one is served whole.
+    const bool own = call.row != graph::kWholeBatch;
+    Program* const program = own ? by_row[static_cast<std::size_t>(call.row)] : *leader;
+    if (!own && spec.parts[call.part].depends_on_rung) {
+      AHEAD_CHECK(
+          std::all_of(by_row.begin(), by_row.end(),
+                      [&](const Program* other) { return other == nullptr || other == program; }),
+          "sequences that one call serves are at one rung");
+    }
+    if (program != nullptr) program->calls_[index]->run();
+  }
 }
 
 std::span<const float> Program::logits(std::int64_t row) const {

@@ -45,8 +45,10 @@ struct ProgramStore::Shared {
   mutable std::mutex mutex;
   std::map<graph::ProgramShape, Entry> entries;          // guarded by mutex
   std::map<ArtifactKey, std::weak_ptr<Artifact>> parts;  // compile thread only
-  std::vector<CompileLog> log;                           // guarded by mutex
-  std::vector<std::shared_ptr<Program>> dropped;         // guarded by mutex
+  /// By batch and token count; compile thread only.
+  std::map<std::pair<std::int64_t, std::int64_t>, std::weak_ptr<Workspace>> workspaces;
+  std::vector<CompileLog> log;                    // guarded by mutex
+  std::vector<std::shared_ptr<Program>> dropped;  // guarded by mutex
 
   Shared(Options chosen, const Clock& watch) : options(std::move(chosen)), clock(watch) {}
 
@@ -73,7 +75,14 @@ struct ProgramStore::Shared {
       }
       artifacts.push_back(std::move(artifact));
     }
-    return std::make_shared<Program>(std::move(spec), std::move(artifacts));
+    std::weak_ptr<Workspace>& known = workspaces[{shape.batch, shape.tokens}];
+    std::shared_ptr<Workspace> workspace = known.lock();
+    const bool first = !workspace;
+    if (first) known = workspace = std::make_shared<Workspace>();
+    auto program = std::make_shared<Program>(std::move(spec), std::move(artifacts), workspace);
+    // A prompt's chunk is worth more than its kernels' making: those come with its first run.
+    if (first && shape.tokens == 1) program->warm_up();
+    return program;
   }
 
   /// Frees what was released.

@@ -2,6 +2,7 @@
 #include "graph/cut.h"
 
 #include "graph/cut_attention.h"
+#include "graph/cut_blocks.h"
 
 namespace ahead::graph {
 namespace {
@@ -22,10 +23,12 @@ Cut cut_whole(const model::Decoder& decoder) {
 }  // namespace
 
 Cut cut(const model::Decoder& decoder, Partition partition) {
-  switch (partition) {
-    case Partition::kWhole:
+  switch (partition.kind) {
+    case Partition::Kind::kWhole:
       break;
-    case Partition::kAttention:
+    case Partition::Kind::kBlocks:
+      return cut_in_blocks(decoder, partition.block_layers);
+    case Partition::Kind::kAttention:
       return cut_at_attention(decoder);
   }
   return cut_whole(decoder);

@@ -11,6 +11,7 @@
 #include "graph/program_spec.h"
 #include "model/decoder.h"
 #include "openvino/core/model.hpp"
+#include "openvino/runtime/tensor.hpp"
 
 namespace ahead::graph {
 
@@ -36,6 +37,9 @@ struct Piece {
   std::vector<std::int64_t> layers;
   /// One sequence at a time: called once for every sequence of the batch.
   bool per_row = false;
+  /// What stands at the graph's parameters behind `inputs`: the weights of every use whose calls
+  /// share the piece. Views of the decoder's constants, which they keep alive.
+  std::vector<std::vector<ov::Tensor>> weight_sets = {};
 };
 
 /// One use of a piece. Its ports' values, in the order of the piece's; caches, biases and new rows
@@ -43,6 +47,7 @@ struct Piece {
 struct Call {
   std::size_t piece = 0;
   std::int64_t layer = 0;
+  std::size_t weights = 0;  ///< which of the piece's weight sets, if it has any
   std::vector<Port> inputs;
   std::vector<Port> outputs;
 };
@@ -53,7 +58,8 @@ struct Cut {
   std::vector<Call> calls;  ///< in the order they run
 };
 
-/// `whole` is the case of one piece.
+/// `whole` is the case of one piece. Throws Error(kUnsupportedModel) when the decoder cannot be cut
+/// there.
 [[nodiscard]] Cut cut(const model::Decoder& decoder, Partition partition);
 
 }  // namespace ahead::graph

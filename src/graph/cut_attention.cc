@@ -8,8 +8,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "ahead/error.h"
 #include "base/check.h"
+#include "graph/crossing.h"
 #include "openvino/op/parameter.hpp"
 #include "openvino/op/result.hpp"
 
@@ -36,10 +36,10 @@ struct Body {
 class Cutter {
  public:
   explicit Cutter(const model::Decoder& decoder)
-      : architecture_(decoder.architecture),
-        layers_(static_cast<std::int64_t>(decoder.layers.size())),
+      : layers_(static_cast<std::int64_t>(decoder.layers.size())),
         graph_(decoder.graph->clone()),
-        bodies_(static_cast<std::size_t>(layers_) + 1) {
+        bodies_(static_cast<std::size_t>(layers_) + 1),
+        internal_(decoder.architecture) {
     const auto& inputs = graph_->get_parameters();
     external_ = {{inputs.at(0).get(), Role::kTokens},
                  {inputs.at(1).get(), Role::kPositions},
@@ -94,7 +94,7 @@ class Cutter {
     const std::int64_t layer = attention->attributes().layer;
     AHEAD_CHECK(stage_[attention.get()] == layer, "attentions follow one another by layer");
     attentions_[layer] = attention;
-    leave(attention->input_value(0), internal(attention->input_value(0)));
+    leave(attention->input_value(0), internal_(attention->input_value(0)));
     leave(attention->input_value(1), {Role::kNewK, layer});
     leave(attention->input_value(2), {Role::kNewV, layer});
   }
@@ -128,7 +128,7 @@ class Cutter {
       body(stage).inputs.push_back({external->second});
       return parameter;
     }
-    const Port port = internal(source);
+    const Port port = internal_(source);
     body(stage).inputs.push_back(port);
     if (!ov::is_type<CachedAttention>(source.get_node())) leave(source, port);
     return parameter;
@@ -143,24 +143,6 @@ class Cutter {
     if (known) return;
     from.outputs.push_back(port);
     from.results.push_back(std::make_shared<Result>(source));
-  }
-
-  Port internal(const NodeOutput& source) {
-    const auto number =
-        numbers_.emplace(source, static_cast<std::int64_t>(numbers_.size())).first->second;
-    Port port{.role = Role::kInternal, .layer = number, .shape = source.get_partial_shape()};
-    if (source.get_element_type() == ov::element::i32) {
-      port.type = ElementType::kI32;
-    } else if (source.get_element_type() == ov::element::f16) {
-      port.type = ElementType::kF16;
-    } else if (source.get_element_type() != ov::element::f32) {
-      throw Error(ErrorKind::kUnsupportedModel,
-                  "architecture '" + architecture_ + "' cannot be cut at attention: '" +
-                      source.get_node()->get_friendly_name() + "' of type " +
-                      source.get_element_type().to_string() +
-                      " would cross the cut; use --partition whole");
-    }
-    return port;
   }
 
   Cut assemble() {
@@ -184,10 +166,10 @@ class Cutter {
       if (added) cut.pieces.push_back(std::move(piece_of_layer));
       cut.calls.push_back({.piece = found->second,
                            .layer = stage - cut.pieces[found->second].layers.front(),
-                           .inputs = {internal(attention->input_value(0)),
+                           .inputs = {internal_(attention->input_value(0)),
                                       {Role::kNewK, stage},
                                       {Role::kNewV, stage}},
-                           .outputs = {internal(attention->output(0))}});
+                           .outputs = {internal_(attention->output(0))}});
     }
     return cut;
   }
@@ -225,14 +207,13 @@ class Cutter {
 
   Body& body(std::int64_t stage) { return bodies_.at(static_cast<std::size_t>(stage)); }
 
-  const std::string architecture_;
   const std::int64_t layers_;
   const std::shared_ptr<ov::Model> graph_;
   std::vector<Body> bodies_;
   std::unordered_map<const ov::Node*, std::int64_t> stage_;
   std::unordered_map<const ov::Node*, Role> external_;
   std::map<std::int64_t, std::shared_ptr<CachedAttention>> attentions_;
-  std::map<NodeOutput, std::int64_t> numbers_;
+  Crossings internal_;
 };
 
 }  // namespace

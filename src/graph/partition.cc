@@ -50,7 +50,7 @@ CallSpec call_spec(const Call& call, const PiecePorts& ports, std::int64_t row, 
     }
     return ValueUse{values(port), row};
   };
-  CallSpec spec{.part = call.piece};
+  CallSpec spec{.part = call.piece, .weights = call.weights, .row = row};
   for (std::size_t i = 0; i < ports.inputs.size(); ++i) {
     spec.inputs.push_back(use(i, ports.inputs[i], call.inputs));
   }
@@ -79,7 +79,8 @@ ProgramSpec PartitionedDecoder::spec(const ProgramShape& shape) const {
     spec.parts.push_back({.name = piece.name,
                           .depends_on_rung = !piece.layers.empty(),
                           .depends_on_batch = !piece.per_row && !open,
-                          .depends_on_tokens = !open});
+                          .depends_on_tokens = !open,
+                          .holds_weights = !piece.per_row});
   }
   for (const Call& call : cut_.calls) {
     const Piece& piece = cut_.pieces[call.piece];
@@ -100,6 +101,11 @@ std::shared_ptr<ov::Model> PartitionedDecoder::build(const ProgramShape& shape,
   const Piece& piece = cut_.pieces.at(part);
   return specialise(
       piece, {*decoder_, cache_, shape_for(piece, shape), open_tokens_ && piece.layers.empty()});
+}
+
+const std::vector<std::vector<ov::Tensor>>& PartitionedDecoder::weight_sets(
+    std::size_t part) const {
+  return cut_.pieces.at(part).weight_sets;
 }
 
 }  // namespace ahead::graph

@@ -33,6 +33,10 @@ class PartitionedDecoder {
   /// Weights are shared with the decoder. Any thread; clones before it changes anything.
   [[nodiscard]] std::shared_ptr<ov::Model> build(const ProgramShape& shape, std::size_t part) const;
 
+  /// What the inputs of part `part` behind the ports of its calls take, by CallSpec::weights and
+  /// input: views of the decoder's weights, which they keep alive. Empty where weights are inside.
+  [[nodiscard]] const std::vector<std::vector<ov::Tensor>>& weight_sets(std::size_t part) const;
+
  private:
   std::shared_ptr<const model::Decoder> decoder_;
   CacheFormat cache_;

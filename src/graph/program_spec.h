@@ -65,6 +65,7 @@ struct PartSpec {
   bool depends_on_batch = true;
   /// Otherwise the part takes any number of tokens, and one artifact serves prefill and decode.
   bool depends_on_tokens = true;
+  bool holds_weights = true;
 };
 
 /// A value at a port: whole, or one sequence's share of a value whose batch is outermost. An index
@@ -80,6 +81,8 @@ struct ValueUse {
 /// One invocation of a part: values in the order of the part's ports.
 struct CallSpec {
   std::size_t part = 0;
+  std::size_t weights = 0;  ///< which set of the part's weights it uses; the back end binds them
+  std::int64_t row = kWholeBatch;  ///< the sequence it serves
   std::vector<ValueUse> inputs;
   std::vector<ValueUse> outputs;
 };

@@ -3,6 +3,7 @@
 #include "graph/specialise.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <string>
 #include <utility>
@@ -250,6 +251,8 @@ std::shared_ptr<ov::Model> specialise(const Piece& piece, const ShapeContext& co
   const PiecePorts ports = ports_of(piece, context.shape);
   ov::ParameterVector parameters;
   for (const Port& port : ports.inputs) parameters.push_back(inputs.at(port));
+  const ov::ParameterVector& own = graph->get_parameters();
+  parameters.insert(parameters.end(), own.begin() + std::ssize(piece.inputs), own.end());
   ov::ResultVector results;
   for (std::size_t i = 0; i < piece.outputs.size(); ++i) {
     results.push_back(

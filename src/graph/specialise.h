@@ -37,7 +37,8 @@ struct ShapeContext {
 /// Type and shape of the value at `port`, which is not internal.
 [[nodiscard]] ValueSpec value_at(const Port& port, const ShapeContext& context);
 
-/// The graph; static unless its tokens are left open. Weights are shared with the piece.
+/// The graph; static unless its tokens are left open. Weights are shared with the piece; those that
+/// are inputs stand behind the ports.
 [[nodiscard]] std::shared_ptr<ov::Model> specialise(const Piece& piece,
                                                     const ShapeContext& context);
 

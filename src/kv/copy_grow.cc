@@ -18,16 +18,32 @@ class CopyGrow final : public KvCache {
   std::size_t fit(std::size_t capacity) override {
     std::vector<LayerRegions> larger = allocate(capacity);
     std::size_t copied = 0;
-    for (std::size_t layer = 0; layer < larger.size(); ++layer) {
-      // Live blocks are a prefix. The last one is copied whole: its rows interleave in K.
-      const std::size_t bytes = layout().blocks(live_rows_) * layout().block_bytes(layer);
-      std::memcpy(larger[layer].k.data, regions_[layer].k.data, bytes);
-      std::memcpy(larger[layer].v.data, regions_[layer].v.data, bytes);
-      copied += 2 * bytes;
+    try {
+      for (std::size_t layer = 0; layer < larger.size(); ++layer) {
+        copied += copy(regions_[layer].k, larger[layer].k, layer);
+        copied += copy(regions_[layer].v, larger[layer].v, layer);
+      }
+    } catch (const Error& error) {
+      release(larger);
+      throw refused(capacity, error);
     }
     release_old();
     old_regions_ = std::exchange(regions_, std::move(larger));
     return copied;
+  }
+
+  /// Copies the live blocks and makes what is behind them ready to be read.
+  std::size_t copy(const Buffer& from, Buffer& to, std::size_t layer) {
+    // Live blocks are a prefix. The last one is copied whole: its rows interleave in K.
+    const std::size_t bytes = layout().blocks(live_rows_) * layout().block_bytes(layer);
+    if (bytes > 0) {
+      pages_.commit(to.region, {.begin = 0, .bytes = bytes});
+      std::memcpy(to.region.data, from.region.data, bytes);
+    }
+    // The next step reads all of it; its first reads belong to the growth, not to the step.
+    pages_.prefault(to.region, {.begin = bytes, .bytes = to.region.bytes - bytes});
+    to.ready = to.region.bytes;
+    return bytes;
   }
 };
 

@@ -1,5 +1,5 @@
-// The in-place policy: address space for the last rung from the start, pages committed by the
-// kernel as rows are first written. Growing copies nothing and moves nothing. May use: base.
+// The in-place policy: address space for the last rung from the start, pages committed as rows come
+// to need them. Growing copies nothing and moves nothing. May use: base.
 #include <utility>
 
 #include "kv/policies.h"

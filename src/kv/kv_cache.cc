@@ -2,12 +2,14 @@
 // May use: base.
 #include "kv/kv_cache.h"
 
+#include <algorithm>
+#include <cstring>
 #include <string>
 #include <utility>
 
-#include "ahead/error.h"
 #include "base/check.h"
 #include "kv/policies.h"
+#include "kv/row_pages.h"
 
 namespace ahead::kv {
 
@@ -29,21 +31,95 @@ KvCache::~KvCache() {
 }
 
 TensorView KvCache::k(std::size_t layer) const {
-  return {layout().type, layout().k_shape(layer, capacity_), regions_.at(layer).k.data};
+  return {layout().type, layout().k_shape(layer, capacity_), regions_.at(layer).k.region.data};
 }
 
 TensorView KvCache::v(std::size_t layer) const {
-  return {layout().type, layout().v_shape(layer, capacity_), regions_.at(layer).v.data};
+  return {layout().type, layout().v_shape(layer, capacity_), regions_.at(layer).v.region.data};
 }
 
 void KvCache::append(const std::vector<NewRows>& rows, std::size_t count) {
   AHEAD_CHECK(rows.size() == regions_.size(), "appended rows have one entry a layer");
   AHEAD_CHECK(count <= capacity_ - live_rows_, "appended rows fit the KV cache's capacity");
+  if (!written_) commit_rows(count);
   for (std::size_t layer = 0; layer < rows.size(); ++layer) {
-    store_rows(layout(), {.k = regions_[layer].k.data, .v = regions_[layer].v.data},
+    store_rows(layout(), {.k = regions_[layer].k.region.data, .v = regions_[layer].v.region.data},
                {.layer = layer, .first = live_rows_, .count = count}, rows[layer]);
   }
   live_rows_ += count;
+  if (!written_ && count == 1) commit_ahead();
+}
+
+void KvCache::commit_rows(std::size_t count) {
+  std::vector<RowPages> pages;
+  std::size_t wanted = 0;
+  for (std::size_t layer = 0; layer < regions_.size(); ++layer) {
+    pages.push_back(first_touched(
+        layout(), {.layer = layer, .first = live_rows_, .count = count},
+        {.page_bytes = pages_.page_bytes(), .region_bytes = regions_[layer].k.region.bytes}));
+    wanted += pages.back().bytes();
+  }
+  if (wanted == 0) return;
+  try {
+    for (std::size_t layer = 0; layer < regions_.size(); ++layer) {
+      for (const Range& range : pages[layer].k) pages_.commit(regions_[layer].k.region, range);
+      for (const Range& range : pages[layer].v) pages_.commit(regions_[layer].v.region, range);
+    }
+  } catch (const Error& error) {
+    throw Error(error.kind(), "the KV cache could not get the " + std::to_string(wanted) +
+                                  " bytes for row " + std::to_string(live_rows_) +
+                                  " and on: " + error.what());
+  }
+}
+
+// A block's first row reaches all pages of its K. Were they all backed with it, that step would be
+// a millisecond or two longer than its neighbours, and it is the first after every switch.
+void KvCache::commit_ahead() {
+  const std::size_t block_rows = layout().block_rows;
+  const std::size_t shares = std::max(block_rows / 8, std::size_t{1});
+  const std::size_t left = layout().blocks(live_rows_) * block_rows - live_rows_;
+  if (left >= shares) return;
+  const std::size_t share = shares - 1 - left;
+  try {
+    for (std::size_t layer = 0; layer < regions_.size(); ++layer) {
+      const Region& k = regions_[layer].k.region;
+      const std::size_t block = layout().block_bytes(layer);
+      const std::size_t next = layout().blocks(live_rows_) * block;
+      if (next == k.bytes) return;
+      const std::size_t begin = next + block * share / shares;
+      const std::size_t end = next + block * (share + 1) / shares;
+      if (begin < end) pages_.commit(k, {.begin = begin, .bytes = end - begin});
+    }
+  } catch (const Error& error) {
+    // No row needs them yet; when one does, it is refused in its turn.
+    if (error.kind() != ErrorKind::kOutOfMemory) throw;
+  }
+}
+
+bool KvCache::prefault(Prefault rows) {
+  AHEAD_CHECK(rows.capacity > 0 && rows.capacity <= options_.last_capacity,
+              "a KV cache is made ready for no more than its last capacity");
+  AHEAD_CHECK(rows.capacity % layout().block_rows == 0,
+              "a KV capacity is a whole number of blocks");
+  if (written_) return true;
+  const std::size_t page = pages_.page_bytes();
+  std::size_t budget = std::max(rows.budget_bytes / page, std::size_t{1}) * page;
+  for (std::size_t layer = 0; layer < regions_.size(); ++layer) {
+    const std::size_t wanted = layout().blocks(rows.capacity) * layout().block_bytes(layer);
+    const std::size_t full = live_rows_ / layout().block_rows * layout().block_bytes(layer);
+    for (Buffer* const buffer : {&regions_[layer].k, &regions_[layer].v}) {
+      buffer->ready = std::max(buffer->ready, full);  // written
+      const std::size_t end = std::min(wanted, buffer->region.bytes);
+      if (buffer->ready >= end) continue;
+      if (budget == 0) return false;
+      const std::size_t bytes = std::min(budget, end - buffer->ready);
+      pages_.prefault(buffer->region, {.begin = buffer->ready, .bytes = bytes});
+      buffer->ready += bytes;
+      if (buffer->ready < end) return false;
+      budget -= std::min(budget, (bytes + page - 1) / page * page);
+    }
+  }
+  return true;
 }
 
 Growth KvCache::grow(std::size_t capacity) {
@@ -59,7 +135,7 @@ Growth KvCache::grow(std::size_t capacity) {
 std::size_t KvCache::reserved_bytes() const {
   std::size_t bytes = 0;
   for (const auto* regions : {&regions_, &old_regions_}) {
-    for (const LayerRegions& layer : *regions) bytes += layer.k.bytes + layer.v.bytes;
+    for (const LayerRegions& layer : *regions) bytes += 2 * layer.k.region.bytes;
   }
   return bytes;
 }
@@ -68,7 +144,7 @@ std::size_t KvCache::committed_bytes() const {
   std::size_t bytes = 0;
   for (const auto* regions : {&regions_, &old_regions_}) {
     for (const LayerRegions& layer : *regions) {
-      bytes += pages_.committed_bytes(layer.k) + pages_.committed_bytes(layer.v);
+      bytes += pages_.committed_bytes(layer.k.region) + pages_.committed_bytes(layer.v.region);
     }
   }
   return bytes;
@@ -87,21 +163,35 @@ std::vector<KvCache::LayerRegions> KvCache::obtain(std::size_t capacity, Obtain 
   std::vector<LayerRegions> regions(layout().layers.size());
   try {
     for (std::size_t layer = 0; layer < regions.size(); ++layer) {
-      regions[layer].k = (pages_.*from)(blocks * layout().block_bytes(layer));
-      regions[layer].v = (pages_.*from)(blocks * layout().block_bytes(layer));
+      regions[layer].k.region = (pages_.*from)(blocks * layout().block_bytes(layer));
+      regions[layer].v.region = (pages_.*from)(blocks * layout().block_bytes(layer));
     }
   } catch (const Error& error) {
     release(regions);
-    throw Error(error.kind(), "the KV cache could not get the " +
-                                  std::to_string(layout().total_bytes(capacity)) + " bytes for " +
-                                  std::to_string(capacity) + " rows: " + error.what());
+    throw refused(capacity, error);
   }
   return regions;
 }
 
+Error KvCache::refused(std::size_t capacity, const Error& error) const {
+  return {error.kind(), "the KV cache could not get the " +
+                            std::to_string(layout().total_bytes(capacity)) + " bytes for " +
+                            std::to_string(capacity) + " rows: " + error.what()};
+}
+
+void KvCache::write_all() {
+  for (const LayerRegions& layer : regions_) {
+    for (const Region& region : {layer.k.region, layer.v.region}) {
+      // They read as zero already; writing them is what makes the kernel commit them.
+      std::memset(region.data, 0, region.bytes);
+    }
+  }
+  written_ = true;
+}
+
 void KvCache::release(std::vector<LayerRegions>& regions) noexcept {
   for (const LayerRegions& layer : regions) {
-    for (const Region& region : {layer.k, layer.v}) {
+    for (const Region& region : {layer.k.region, layer.v.region}) {
       if (region.data != nullptr) pages_.release(region);
     }
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ahead/axes.h"
+#include "ahead/error.h"
 #include "base/tensor_view.h"
 #include "kv/layout.h"
 #include "kv/page_provider.h"
@@ -43,7 +44,8 @@ class KvCache {
   [[nodiscard]] TensorView v(std::size_t layer) const;
 
   /// Appends `count` rows to every layer. `rows` has one entry a layer. live_rows() + count must
-  /// not exceed capacity().
+  /// not exceed capacity(). Throws Error(kOutOfMemory) with the bytes wanted where the kernel can
+  /// say that it has no pages for them; the cache is as before then.
   void append(const std::vector<NewRows>& rows, std::size_t count);
 
   /// Raises the capacity to `capacity` rows, a whole number of blocks above capacity() and no
@@ -51,6 +53,15 @@ class KvCache {
   /// earlier grow() replaced and nobody released is freed. Throws Error(kOutOfMemory), in which
   /// case the cache is as before.
   Growth grow(std::size_t capacity);
+
+  struct Prefault {
+    std::size_t capacity = 0;      ///< rows from the first on; a whole number of blocks
+    std::size_t budget_bytes = 0;  ///< of one call; counted in whole pages, at least one
+  };
+  /// Makes rows ready to be read without page faults, as a program of that capacity reads them all:
+  /// as many as the budget allows, going on where the last call stopped. True when nothing is left
+  /// to do in the memory held now; what grow() gets anew it makes ready itself. Commits nothing.
+  bool prefault(Prefault rows);
 
   /// Frees memory that the last grow() replaced; until then the old views stay readable.
   void release_old() noexcept { release(old_regions_); }
@@ -62,10 +73,15 @@ class KvCache {
   [[nodiscard]] std::size_t committed_bytes() const;
 
  protected:
-  /// K and V of one layer.
+  /// A region, and the bytes at its start that are ready to be read.
+  struct Buffer {
+    Region region;
+    std::size_t ready = 0;
+  };
+  /// K and V of one layer, equally long.
   struct LayerRegions {
-    Region k;
-    Region v;
+    Buffer k;
+    Buffer v;
   };
 
   /// Holds no memory yet: the policy's constructor sets regions_.
@@ -76,6 +92,10 @@ class KvCache {
   [[nodiscard]] std::vector<LayerRegions> allocate(std::size_t capacity);
   /// The same as address space that is charged as it is written.
   [[nodiscard]] std::vector<LayerRegions> reserve(std::size_t capacity);
+  /// Writes zeros to all of regions_: the kernel commits them, and append() need not.
+  void write_all();
+  /// `error` with the bytes that were wanted for all of `capacity` rows.
+  [[nodiscard]] Error refused(std::size_t capacity, const Error& error) const;
   /// Empties `regions`.
   void release(std::vector<LayerRegions>& regions) noexcept;
 
@@ -85,9 +105,14 @@ class KvCache {
   std::vector<LayerRegions> old_regions_;  ///< what the last growth replaced
   std::size_t capacity_ = 0;
   std::size_t live_rows_ = 0;
+  bool written_ = false;  ///< every page of regions_ was written, whatever is live
 
  private:
   using Obtain = Region (PageProvider::*)(std::size_t);
+  /// Backs the pages that `count` more rows are the first to touch; all layers before any row.
+  void commit_rows(std::size_t count);
+  /// Backs a share of the next block's K, if the block being filled is in its last eighth.
+  void commit_ahead();
   [[nodiscard]] std::vector<LayerRegions> obtain(std::size_t capacity, Obtain from);
   /// Makes regions_ fit `capacity` rows and returns the bytes it copied; throws with nothing
   /// changed.

@@ -25,7 +25,9 @@ constexpr std::uint64_t kPresent = std::uint64_t{1} << 63;
 constexpr std::uint64_t kExclusive = std::uint64_t{1} << 56;
 constexpr std::uint64_t kOwned = kPresent | kExclusive;
 
-std::size_t page_bytes() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
+// Since Linux 5.14; the C library's headers may be older than the kernel.
+constexpr int kPopulateRead = 22;
+constexpr int kPopulateWrite = 23;
 
 std::string reason(int error) { return std::generic_category().message(error); }
 
@@ -62,10 +64,6 @@ class Pagemap {
   int file_;
 };
 
-}  // namespace
-
-namespace {
-
 Region map(std::size_t bytes, int flags) {
   AHEAD_CHECK(bytes > 0, "a region has at least one byte");
   void* const data =
@@ -88,6 +86,43 @@ Region map(std::size_t bytes, int flags) {
 Region OsPages::allocate(std::size_t bytes) { return map(bytes, 0); }
 
 Region OsPages::reserve(std::size_t bytes) { return map(bytes, MAP_NORESERVE); }
+
+void OsPages::prefault(Region region, Range range) noexcept {
+  if (populate(region, range, kPopulateRead) != EINVAL) return;
+  const std::size_t page = page_bytes();
+  const std::size_t end = range.begin + range.bytes;
+  for (std::size_t at = range.begin; at < end; at = (at / page + 1) * page) {
+    static_cast<void>(*static_cast<const volatile std::byte*>(region.data + at));
+  }
+}
+
+void OsPages::commit(Region region, Range range) {
+  const int error = populate(region, range, kPopulateWrite);
+  // EAGAIN: the kernel could not now; the write itself will wait for it.
+  if (error == 0 || error == EINVAL || error == EAGAIN) return;
+  throw Error(ErrorKind::kOutOfMemory,
+              "the kernel has no memory for " + std::to_string(range.bytes) + " bytes (" +
+                  reason(error) + "); use a smaller ladder or free memory");
+}
+
+int OsPages::populate(Region region, Range range, int advice) noexcept {
+  AHEAD_CHECK(
+      range.bytes > 0 && range.begin <= region.bytes && range.bytes <= region.bytes - range.begin,
+      "a range of pages is part of its region");
+  if (!populate_) return EINVAL;
+  const std::size_t page = page_bytes();
+  const std::size_t begin = range.begin / page * page;
+  int result = -1;
+  do {
+    result = madvise(region.data + begin, range.begin + range.bytes - begin, advice);
+  } while (result != 0 && errno == EINTR);
+  if (result == 0) return 0;
+  const int error = errno;
+  if (error == EINVAL) populate_ = false;
+  return error;
+}
+
+std::size_t OsPages::page_bytes() const { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
 
 void OsPages::release(Region region) noexcept {
   AHEAD_CHECK(munmap(region.data, region.bytes) == 0,

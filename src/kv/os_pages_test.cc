@@ -1,5 +1,6 @@
 // Memory from the real kernel, and its account of it. May use: base, GoogleTest.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include <string>
 
 #include "ahead/error.h"
+#include "kv/fault_count.h"
 #include "kv/page_provider.h"
 
 namespace ahead::kv {
@@ -27,6 +29,9 @@ class OsPagesTest : public ::testing::Test {
     return region_;
   }
   [[nodiscard]] std::size_t committed() const { return pages_.committed_bytes(region_); }
+  [[nodiscard]] long faults_of_reading() const {
+    return faults_of([&] { read_pages(region_.data, region_.bytes, page_); });
+  }
   void write_page(std::size_t page) { region_.data[page * page_] = std::byte{1}; }
 
   const std::size_t page_ = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
@@ -71,6 +76,100 @@ TEST_F(OsPagesTest, OneWriteCommitsOnePage) {
   allocate(4 * kHuge);
   write_page(2 * kHuge / page_);
   EXPECT_EQ(committed(), page_);
+}
+
+TEST_F(OsPagesTest, PrefaultedPagesAreReadWithoutFaultsAndCommitNothing) {
+  constexpr std::size_t kCount = 1000;
+  for (const bool populate : {true, false}) {
+    OsPages pages({.populate = populate});
+    for (const bool reserved : {true, false}) {
+      SCOPED_TRACE(std::string(populate ? "populated" : "read") + (reserved ? ", reserved" : ""));
+      region_ = reserved ? pages.reserve(kCount * page_) : pages.allocate(kCount * page_);
+      pages.prefault(region_, {.begin = 0, .bytes = region_.bytes});
+      EXPECT_LT(faults_of_reading(), kFewFaults);
+      EXPECT_EQ(committed(), 0U);
+      write_page(1);
+      EXPECT_EQ(committed(), page_);
+      pages.release(region_);
+      region_ = {};
+    }
+  }
+}
+
+TEST_F(OsPagesTest, PagesThatWereNotPrefaultedTakeAFaultEach) {
+  constexpr std::size_t kCount = 1000;
+  allocate(kCount * page_);
+  pages_.prefault(region_, {.begin = 0, .bytes = region_.bytes / 2});
+  const long faults = faults_of_reading();
+  EXPECT_GE(faults, static_cast<long>(kCount / 2));
+  EXPECT_LE(faults - static_cast<long>(kCount / 2), kFewFaults);
+}
+
+TEST_F(OsPagesTest, PrefaultKeepsWhatWasWritten) {
+  for (const bool populate : {true, false}) {
+    OsPages pages({.populate = populate});
+    region_ = pages.reserve(3 * page_);
+    write_page(1);
+    pages.prefault(region_, {.begin = 1, .bytes = 3 * page_ - 1});
+    EXPECT_EQ(region_.data[page_], std::byte{1});
+    EXPECT_EQ(committed(), page_);
+    pages.release(region_);
+    region_ = {};
+  }
+}
+
+TEST_F(OsPagesTest, CommitBacksThePagesOfItsRangeAndNoOthers) {
+  allocate(10 * page_);
+  write_page(3);
+  pages_.commit(region_, {.begin = 2 * page_ + 1, .bytes = 2 * page_});
+  if (committed() == page_) GTEST_SKIP() << "this kernel cannot be asked to commit";
+  EXPECT_EQ(committed(), 3 * page_) << "the range reaches into three pages";
+  EXPECT_EQ(region_.data[3 * page_], std::byte{1});
+  EXPECT_EQ(region_.data[2 * page_], std::byte{0});
+}
+
+TEST_F(OsPagesTest, CommittedPagesAreWrittenWithoutFaults) {
+  constexpr std::size_t kCount = 1000;
+  for (const bool prefaulted : {true, false}) {
+    region_ = pages_.reserve(kCount * page_);
+    if (prefaulted) pages_.prefault(region_, {.begin = 0, .bytes = region_.bytes});
+    pages_.commit(region_, {.begin = 0, .bytes = region_.bytes});
+    if (committed() == 0) GTEST_SKIP() << "this kernel cannot be asked to commit";
+    EXPECT_EQ(committed(), region_.bytes);
+    EXPECT_LT(faults_of([&] {
+                for (std::size_t page = 0; page < kCount; ++page) write_page(page);
+              }),
+              kFewFaults);
+    pages_.release(region_);
+    region_ = {};
+  }
+}
+
+TEST_F(OsPagesTest, AKernelThatCannotCommitLeavesItToTheWrite) {
+  OsPages pages({.populate = false});
+  region_ = pages.reserve(4 * page_);
+  pages.commit(region_, {.begin = 0, .bytes = region_.bytes});
+  EXPECT_EQ(committed(), 0U);
+  write_page(2);
+  EXPECT_EQ(committed(), page_);
+  pages.release(region_);
+  region_ = {};
+}
+
+TEST_F(OsPagesTest, MemoryThatCannotBeBackedIsAnErrorWithTheBytesWanted) {
+  allocate(8 * page_);
+  // The kernel says the same of pages that are gone as of memory that is.
+  ASSERT_EQ(munmap(region_.data + 3 * page_, page_), 0);
+  try {
+    pages_.commit(region_, {.begin = page_, .bytes = 5 * page_});
+    if (committed() == 0) GTEST_SKIP() << "this kernel cannot be asked to commit";
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kOutOfMemory);
+    EXPECT_NE(std::string(error.what()).find(std::to_string(5 * page_) + " bytes"),
+              std::string::npos)
+        << error.what();
+  }
 }
 
 TEST_F(OsPagesTest, HugePagesAreRefusedForTheRegionWhateverTheSystemSays) {

@@ -175,18 +175,5 @@ TEST(InPlaceTest, OnlyWrittenRowsAreCommittedAlsoWhenAllAreRead) {
   EXPECT_EQ(cache->committed_bytes(), bytes_of(kRows));
 }
 
-TEST(InPlaceTest, RefusedAddressSpaceFallsBackToCopyGrowInWords) {
-  for (std::size_t refused = 1; refused <= 4; ++refused) {
-    FakePages pages;
-    pages.fail_in(refused);
-    std::string fallback;
-    const auto cache = make_cache(KvPolicy::kInPlace, options(), pages, &fallback);
-    EXPECT_NE(fallback.find("copied as it grows"), std::string::npos) << fallback;
-    append_rows(*cache, kRows);
-    EXPECT_EQ(cache->grow(4 * kRows).copied_bytes, bytes_of(kRows));
-    EXPECT_EQ(wrong_elements(*cache), 0U);
-  }
-}
-
 }  // namespace
 }  // namespace ahead::kv

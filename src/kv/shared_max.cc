@@ -1,6 +1,5 @@
 // The shared-max policy: one set of buffers for the whole ladder, all of it committed before the
 // first token. The baseline the other policies are measured against. May use: base.
-#include <cstring>
 #include <utility>
 
 #include "kv/policies.h"
@@ -12,11 +11,7 @@ class SharedMax final : public KvCache {
  public:
   SharedMax(Options options, PageProvider& pages) : KvCache(std::move(options), pages) {
     regions_ = allocate(options_.last_capacity);
-    for (const LayerRegions& layer : regions_) {
-      // They read as zero already; writing them is what makes the kernel commit them.
-      std::memset(layer.k.data, 0, layer.k.bytes);
-      std::memset(layer.v.data, 0, layer.v.bytes);
-    }
+    write_all();
   }
 
  private:

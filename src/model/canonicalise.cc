@@ -5,12 +5,18 @@
 #include <exception>
 #include <set>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "ahead/error.h"
 #include "base/text.h"
 #include "model/attention_site.h"
 #include "model/fold.h"
+#include "model/join_rope.h"
+#include "model/merge_products.h"
+#include "model/rope.h"
+#include "model/round_trips.h"
+#include "model/share.h"
 #include "openvino/core/graph_util.hpp"
 #include "openvino/op/constant.hpp"
 #include "openvino/op/convert.hpp"
@@ -145,7 +151,13 @@ std::set<std::string> live_inputs(const std::shared_ptr<ov::op::v0::Result>& res
   return names;
 }
 
-Decoder make_canonical(const std::shared_ptr<ov::Model>& graph, const SourceFacts& facts) {
+/// A decoder whose graph may still be changed.
+struct Draft {
+  Decoder decoder;
+  std::shared_ptr<ov::Model> graph;
+};
+
+Draft make_canonical(const std::shared_ptr<ov::Model>& graph, const SourceFacts& facts) {
   Decoder decoder;
   decoder.architecture = facts.architecture;
   decoder.trained_context = plausible_context(facts.trained_context);
@@ -215,12 +227,28 @@ Decoder make_canonical(const std::shared_ptr<ov::Model>& graph, const SourceFact
       refuse(facts, "its logits depend on an input '" + name + "' that Ahead does not know");
     }
   }
-  const auto canonical = std::make_shared<ov::Model>(
-      ov::ResultVector{canonical_result}, ov::ParameterVector{tokens, positions, logit_rows},
-      facts.architecture);
+  auto canonical = std::make_shared<ov::Model>(ov::ResultVector{canonical_result},
+                                               ov::ParameterVector{tokens, positions, logit_rows},
+                                               facts.architecture);
   settle_shapes(canonical);
-  decoder.graph = canonical;
-  return decoder;
+  return {.decoder = std::move(decoder), .graph = std::move(canonical)};
+}
+
+/// Exact rewrites that make a step cheaper, and the only place that knows their order: rotations
+/// are found by shared tables, products merge where nothing else uses them, and both together let q
+/// and k rotate as one.
+void make_cheaper(const std::shared_ptr<ov::Model>& graph) {
+  for (const auto rewrite :
+       {share_repeated, drop_round_trips, rewrite_rope, merge_products, join_rope}) {
+    rewrite(graph);
+    graph->validate_nodes_and_infer_types();
+  }
+}
+
+/// Lets go of the reader's cache outputs: what only they use is no use of anything.
+void release(ov::Model& graph) {
+  for (const auto& result : ov::ResultVector(graph.get_results())) graph.remove_result(result);
+  for (const auto& sink : ov::SinkVector(graph.get_sinks())) graph.remove_sink(sink);
 }
 
 }  // namespace
@@ -232,7 +260,11 @@ std::int64_t plausible_context(std::int64_t tokens) {
 
 Decoder canonicalise(const std::shared_ptr<ov::Model>& graph, const SourceFacts& facts) {
   try {
-    return make_canonical(graph, facts);
+    Draft draft = make_canonical(graph, facts);
+    release(*graph);
+    make_cheaper(draft.graph);
+    draft.decoder.graph = draft.graph;
+    return std::move(draft.decoder);
   } catch (const Error&) {
     throw;
   } catch (const std::exception& cause) {  // OpenVINO's own refusals of the graph

@@ -2,6 +2,9 @@
 #include "plan/schedule.h"
 
 #include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
 
 #include "base/check.h"
 
@@ -16,6 +19,12 @@ Decision wish(const State& state) {
   const auto nothing = [&](const char* reason) {
     return Decision{Action::kProceed, state.current, reason};
   };
+  const auto first_absent = [&]() -> std::optional<std::size_t> {
+    for (std::size_t need = state.current; need < state.current + state.now; ++need) {
+      if (state.status[need] == Status::kAbsent) return need;
+    }
+    return std::nullopt;
+  };
   switch (state.schedule) {
     case Schedule::kEager: {
       const auto absent = std::find(state.status.begin(), state.status.end(), Status::kAbsent);
@@ -24,11 +33,9 @@ Decision wish(const State& state) {
                    "eager: the whole ladder is compiled before the first token");
     }
     case Schedule::kOneAhead: {
-      if (state.status[state.current] == Status::kAbsent) {
-        return start(state.current, "the next step needs it");
-      }
+      if (const auto absent = first_absent()) return start(*absent, "the next step needs it");
       if (state.switching) return nothing("the successor starts once this program is in use");
-      const std::size_t successor = state.current + 1;
+      const std::size_t successor = state.current + state.now;
       if (successor >= state.reachable) {
         return nothing("the request ends before it could use a further program");
       }
@@ -36,53 +43,113 @@ Decision wish(const State& state) {
       return start(successor, "one ahead: it is the successor of the program in use");
     }
     case Schedule::kOnDemand:
-      if (state.status[state.current] == Status::kAbsent) {
-        return start(state.current, "on demand: the next step needs it");
+      if (const auto absent = first_absent()) {
+        return start(*absent, "on demand: the next step needs it");
       }
       return nothing("on demand: nothing is compiled before it is needed");
   }
   return nothing("");
 }
 
+/// Prompts pass through the rungs together: a program for every rung in which one has rows to get.
+std::vector<Need> prompt_programs(const NeedsQuery& query) {
+  std::vector<Need> programs;
+  std::int64_t below = 0;
+  for (const std::int64_t rung : query.ladder) {
+    const bool used =
+        std::any_of(query.sequences.begin(), query.sequences.end(), [&](const Sequence& sequence) {
+          return std::max(sequence.live, below) < std::min(sequence.prompt, rung);
+        });
+    if (used) programs.push_back({chunk_on(rung, query.chunk), rung});
+    below = rung;
+  }
+  return programs;
+}
+
+/// A decode program, and when it is used first, in steps from now on.
+struct Later {
+  Need need;
+  std::int64_t first_use = 0;
+  bool reached = false;  ///< within the token limits
+};
+
+std::vector<Later> decode_programs(const NeedsQuery& query) {
+  // Without rungs of their own all are where the longest is.
+  std::int64_t longest = 0;
+  for (const Sequence& sequence : query.sequences) {
+    longest = std::max({longest, sequence.live, sequence.prompt});
+  }
+  std::vector<Later> programs;
+  std::int64_t below = 0;
+  for (const std::int64_t rung : query.ladder) {
+    Later program{.need = {1, rung, query.batch},
+                  .first_use = std::numeric_limits<std::int64_t>::max()};
+    bool used = false;
+    for (const Sequence& sequence : query.sequences) {
+      const std::int64_t begin = std::max(sequence.live, sequence.prompt);
+      const std::int64_t place = query.own_rungs ? begin : longest;
+      if (rung <= place || (!query.own_rungs && rung < query.least_rung)) continue;
+      used = true;
+      // A step at `live` rows needs a rung above them.
+      const bool first = !query.own_rungs && programs.empty();
+      program.reached = program.reached || sequence.most > (first ? begin : std::max(begin, below));
+      program.first_use =
+          std::min(program.first_use, first ? 0 : std::max<std::int64_t>(0, below - place));
+    }
+    if (used) programs.push_back(program);
+    below = rung;
+  }
+  return programs;
+}
+
 }  // namespace
 
 std::int64_t chunk_on(std::int64_t rung, std::int64_t chunk) { return std::min(rung, chunk); }
 
+std::int64_t rung_above(const std::vector<std::int64_t>& ladder, std::int64_t live) {
+  const auto rung = std::upper_bound(ladder.begin(), ladder.end(), live);
+  return rung == ladder.end() ? ladder.back() : *rung;
+}
+
 Needs needs_of(const NeedsQuery& query) {
   AHEAD_CHECK(!query.ladder.empty() && query.chunk > 0, "a request needs a ladder and a chunk");
-  AHEAD_CHECK(query.prompt_tokens >= 1 && query.prompt_tokens <= query.ladder.back(),
-              "a prompt is at least one token and fits the last rung");
+  AHEAD_CHECK(!query.sequences.empty(), "a request has a sequence that is not at its end");
+  for (const Sequence& sequence : query.sequences) {
+    AHEAD_CHECK(sequence.prompt >= 1 && sequence.prompt <= query.ladder.back(),
+                "a prompt is at least one token and fits the last rung");
+  }
   Needs needs;
-  std::int64_t below = 0;
-  for (const std::int64_t rung : query.ladder) {
-    if (below < query.prompt_tokens) {
-      needs.programs.push_back({chunk_on(rung, query.chunk), rung});
+  needs.programs = prompt_programs(query);
+  const std::size_t prompts = needs.programs.size();
+  needs.reachable = prompts;
+
+  std::vector<Later> later = decode_programs(query);
+  std::stable_sort(later.begin(), later.end(), [](const Later& a, const Later& b) {
+    return std::pair(!a.reached, a.first_use) < std::pair(!b.reached, b.first_use);
+  });
+  std::size_t at_once = 0;
+  for (const Later& program : later) {
+    // A chunk of one token is the decode program already.
+    const auto known = std::find(needs.programs.begin(), needs.programs.end(), program.need);
+    if (known == needs.programs.end()) {
+      needs.programs.push_back(program.need);
+      if (program.reached && program.first_use == 0) ++at_once;
     }
-    below = rung;
+    if (program.reached) needs.reachable = needs.programs.size();
   }
-  needs.reachable = needs.programs.size();
-  // The first generated token comes from prefill; each further one takes a step, and a step at
-  // `live` rows needs a rung above them.
-  const std::int64_t steps = query.max_new_tokens - 1;
-  below = 0;
-  for (const std::int64_t rung : query.ladder) {
-    if (rung > query.prompt_tokens) {
-      // A chunk of one token is the decode program already.
-      if (needs.programs.empty() || needs.programs.back() != Need{1, rung}) {
-        needs.programs.push_back({1, rung});
-      }
-      const std::int64_t first_live = std::max(query.prompt_tokens, below);
-      if (steps > first_live - query.prompt_tokens) needs.reachable = needs.programs.size();
-    }
-    below = rung;
-  }
+  needs.now = prompts > 0 ? 1 : std::max<std::size_t>(at_once, 1);
   return needs;
 }
 
 Decision decide(const State& state) {
-  AHEAD_CHECK(state.current < state.status.size(), "the current program is one of the needs");
-  if (state.status[state.current] == Status::kFailed) {
-    return {Action::kProceed, state.current, "what the next step needs failed: the request ends"};
+  AHEAD_CHECK(state.now > 0 && state.current + state.now <= state.status.size(),
+              "the current programs are among the needs");
+  const auto begin = state.status.begin() + static_cast<std::ptrdiff_t>(state.current);
+  const auto end = begin + static_cast<std::ptrdiff_t>(state.now);
+  const auto failed = std::find(begin, end, Status::kFailed);
+  if (failed != end) {
+    return {Action::kProceed, static_cast<std::size_t>(failed - state.status.begin()),
+            "what the next step needs failed: the request ends"};
   }
   const auto compiling = std::find(state.status.begin(), state.status.end(), Status::kCompiling);
   const bool busy = compiling != state.status.end();
@@ -92,13 +159,16 @@ Decision decide(const State& state) {
   }
   const auto running = static_cast<std::size_t>(compiling - state.status.begin());
   const bool must_settle_all = state.schedule == Schedule::kEager && !state.first_token_out;
-  if (state.other_compiling && (must_settle_all || state.status[state.current] != Status::kReady)) {
+  const bool all_there =
+      std::all_of(begin, end, [](Status status) { return status == Status::kReady; });
+  if (state.other_compiling && (must_settle_all || !all_there)) {
     return {Action::kWaitOther, state.current, "one compile at a time, and another is under way"};
   }
-  if (state.status[state.current] != Status::kReady) {
+  if (!all_there) {
+    const bool needed = running >= state.current && running < state.current + state.now;
     return {Action::kWait, running,
-            running == state.current ? "the next step needs it"
-                                     : "one compile at a time, and the next step needs another"};
+            needed ? "the next step needs it"
+                   : "one compile at a time, and the next step needs another"};
   }
   if (busy && must_settle_all) {
     return {Action::kWait, running, "eager: the whole ladder is compiled before the first token"};

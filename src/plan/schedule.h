@@ -1,8 +1,8 @@
 // When to compile what: pure functions from state to one decision and its reason. No clock, no
 // thread, no file. May use: base.
 //
-// A request needs programs in a known order: the prefill programs its prompt passes through, then a
-// decode program for every rung from there on. Every schedule is a rule over that list.
+// A request needs programs in a known order: the prefill programs its prompts pass through, then
+// decode programs as its sequences come to their rungs. Every schedule is a rule over that list.
 #pragma once
 
 #include <cstddef>
@@ -18,28 +18,47 @@ namespace ahead::plan {
 
 /// One program a request needs.
 struct Need {
-  std::int64_t tokens = 1;  ///< new tokens a step: 1 decodes, more is prefill
+  std::int64_t tokens = 1;  ///< new tokens a sequence and step: 1 decodes, more is prefill
   std::int64_t rung = 0;
+  std::int64_t batch = 1;
 
   friend bool operator==(const Need&, const Need&) = default;
 };
 
-/// What a request will need.
+/// A sequence that is not at its end.
+struct Sequence {
+  std::int64_t live = 0;    ///< rows it has
+  std::int64_t prompt = 1;  ///< rows its prompt takes, from 1 to the last rung
+  /// Rows it can come to have by its own token limit; more than the last rung is no limit.
+  std::int64_t most = 0;
+};
+
+/// What a request is about to do.
 struct NeedsQuery {
   std::vector<std::int64_t> ladder;
-  std::int64_t prompt_tokens = 0;  ///< from 1 to the last rung
-  std::int64_t chunk = 0;          ///< prompt tokens at once, at most
-  std::int64_t max_new_tokens = 0;
+  std::vector<Sequence> sequences;  ///< at least one
+  std::int64_t chunk = 0;           ///< prompt tokens at once, at most
+  std::int64_t batch = 1;           ///< sequences decoded together; a prompt goes alone
+  /// Every sequence decodes at the rung that holds it; otherwise all at that of the longest.
+  bool own_rungs = false;
+  /// Without rungs of their own: where they are already, as caches do not shrink when the longest
+  /// sequence ends.
+  std::int64_t least_rung = 0;
 };
 
 struct Needs {
-  std::vector<Need> programs;  ///< in order of use
+  /// In order of first use: for what is left of the prompts, then for decoding.
+  std::vector<Need> programs;
+  std::size_t now = 1;  ///< how many of them the next step needs
   /// Programs the request can reach before its own token limit; the rest only eager compiles.
   std::size_t reachable = 0;
 };
 
 /// Chunk that prefill uses on `rung`.
 [[nodiscard]] std::int64_t chunk_on(std::int64_t rung, std::int64_t chunk);
+
+/// The smallest rung of `ladder` that has a row beyond `live` ones, or the last.
+[[nodiscard]] std::int64_t rung_above(const std::vector<std::int64_t>& ladder, std::int64_t live);
 
 [[nodiscard]] Needs needs_of(const NeedsQuery& query);
 
@@ -51,7 +70,8 @@ struct State {
   Schedule schedule = Schedule::kOneAhead;
   std::vector<Status> status;  ///< by need
   std::size_t reachable = 0;   ///< of Needs
-  std::size_t current = 0;     ///< the need in use, or about to be
+  std::size_t current = 0;     ///< the first need in use, or about to be
+  std::size_t now = 1;         ///< of Needs: how many from `current` on are in use
   bool first_token_out = false;
   /// The current program is only being fetched: its successor starts once it is in use, behind the
   /// freeing of what it replaces.

@@ -22,9 +22,26 @@ constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 
 // ---- needs -----------------------------------------------------------------------------------
 
+/// A request of one prompt, at its begin.
+struct OnePrompt {
+  std::vector<std::int64_t> ladder;
+  std::int64_t prompt_tokens = 0;
+  std::int64_t chunk = 0;
+  std::int64_t max_new_tokens = 0;
+};
+
+NeedsQuery query_of(const OnePrompt& one) {
+  const std::int64_t steps = one.max_new_tokens - 1;  // the first token comes from prefill
+  return {.ladder = one.ladder,
+          .sequences = {{.prompt = one.prompt_tokens,
+                         .most = steps > kNoLimit - one.prompt_tokens ? kNoLimit
+                                                                      : one.prompt_tokens + steps}},
+          .chunk = one.chunk};
+}
+
 struct NeedsCase {
   std::string name;
-  NeedsQuery query;
+  OnePrompt query;
   std::vector<Need> programs;
   std::size_t reachable;
 };
@@ -34,7 +51,7 @@ void PrintTo(const NeedsCase& test, std::ostream* out) { *out << test.name; }
 class NeedsTest : public testing::TestWithParam<NeedsCase> {};
 
 TEST_P(NeedsTest, ListsProgramsInOrderOfUse) {
-  const Needs needs = needs_of(GetParam().query);
+  const Needs needs = needs_of(query_of(GetParam().query));
   EXPECT_EQ(needs.programs, GetParam().programs);
   EXPECT_EQ(needs.reachable, GetParam().reachable);
 }
@@ -103,10 +120,85 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(NeedsDeathTest, APromptThatCannotBeIsABrokenInvariant) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  EXPECT_DEATH(static_cast<void>(needs_of({{16}, 0, 8, 1})), "at least one token");
-  EXPECT_DEATH(static_cast<void>(needs_of({{16}, 17, 8, 1})), "fits the last rung");
-  EXPECT_DEATH(static_cast<void>(needs_of({{}, 1, 8, 1})), "a ladder and a chunk");
-  EXPECT_DEATH(static_cast<void>(needs_of({{16}, 1, 0, 1})), "a ladder and a chunk");
+  EXPECT_DEATH(static_cast<void>(needs_of(query_of({{16}, 0, 8, 1}))), "at least one token");
+  EXPECT_DEATH(static_cast<void>(needs_of(query_of({{16}, 17, 8, 1}))), "fits the last rung");
+  EXPECT_DEATH(static_cast<void>(needs_of(query_of({{}, 1, 8, 1}))), "a ladder and a chunk");
+  EXPECT_DEATH(static_cast<void>(needs_of(query_of({{16}, 1, 0, 1}))), "a ladder and a chunk");
+}
+
+// ---- batches -----------------------------------------------------------------------------------
+
+TEST(BatchNeedsTest, PromptsGoAloneThroughTheRungsOfTheLongest) {
+  const Needs needs =
+      needs_of({.ladder = {16, 32, 64},
+                .sequences = {{.prompt = 4, .most = 99}, {.prompt = 40, .most = 99}},
+                .chunk = 8,
+                .batch = 2});
+  EXPECT_EQ(needs.programs, (std::vector<Need>{{8, 16}, {8, 32}, {8, 64}, {1, 64, 2}}));
+  EXPECT_EQ(needs.now, 1U);
+}
+
+TEST(BatchNeedsTest, WithoutRungsOfTheirOwnAllDecodeWhereTheLongestIs) {
+  const NeedsQuery query{
+      .ladder = {16, 32, 64},
+      .sequences = {{.live = 4, .prompt = 4, .most = 10}, {.live = 20, .prompt = 20, .most = 40}},
+      .chunk = 8,
+      .batch = 2};
+  const Needs needs = needs_of(query);
+  EXPECT_EQ(needs.programs, (std::vector<Need>{{1, 32, 2}, {1, 64, 2}}));
+  EXPECT_EQ(needs.now, 1U);
+  EXPECT_EQ(needs.reachable, 2U);
+}
+
+TEST(BatchNeedsTest, WhenTheLongestEndsTheOthersStayWhereTheyAre) {
+  const Needs needs = needs_of({.ladder = {16, 32, 64, 128},
+                                .sequences = {{.live = 20, .prompt = 4, .most = 70}},
+                                .chunk = 8,
+                                .batch = 2,
+                                .least_rung = 64});
+  EXPECT_EQ(needs.programs, (std::vector<Need>{{1, 64, 2}, {1, 128, 2}}));
+  EXPECT_EQ(needs.now, 1U);
+  EXPECT_EQ(needs.reachable, 2U);
+}
+
+TEST(BatchNeedsTest, WithRungsOfTheirOwnTheOrderIsThatOfFirstUse) {
+  // Rows at 14, 60 and 4 live: rungs 16 and 64 now, 32 after 2 steps, 128 after 4.
+  const Needs needs = needs_of({.ladder = {16, 32, 64, 128},
+                                .sequences = {{.live = 14, .prompt = 14, .most = 99},
+                                              {.live = 60, .prompt = 60, .most = 99},
+                                              {.live = 4, .prompt = 4, .most = 99}},
+                                .chunk = 8,
+                                .batch = 3,
+                                .own_rungs = true});
+  EXPECT_EQ(needs.programs, (std::vector<Need>{{1, 16, 3}, {1, 64, 3}, {1, 32, 3}, {1, 128, 3}}));
+  EXPECT_EQ(needs.now, 2U);
+  EXPECT_EQ(needs.reachable, 4U);
+}
+
+TEST(BatchNeedsTest, ARungThatNoLimitReachesComesLast) {
+  const Needs needs = needs_of(
+      {.ladder = {16, 32, 64, 128},
+       .sequences = {{.live = 40, .prompt = 40, .most = 99}, {.live = 4, .prompt = 4, .most = 16}},
+       .chunk = 8,
+       .batch = 2,
+       .own_rungs = true});
+  EXPECT_EQ(needs.programs, (std::vector<Need>{{1, 16, 2}, {1, 64, 2}, {1, 128, 2}, {1, 32, 2}}));
+  EXPECT_EQ(needs.reachable, 3U);
+}
+
+TEST(BatchNeedsTest, AChunkOfOneIsNoDecodeProgramOfABatch) {
+  const Needs needs = needs_of({.ladder = {16, 32},
+                                .sequences = {{.prompt = 4, .most = 99}, {.prompt = 5, .most = 99}},
+                                .chunk = 1,
+                                .batch = 2});
+  EXPECT_EQ(needs.programs, (std::vector<Need>{{1, 16}, {1, 16, 2}, {1, 32, 2}}));
+}
+
+TEST(RungAboveTest, HasARowBeyondTheLiveOnes) {
+  EXPECT_EQ(rung_above({16, 32}, 0), 16);
+  EXPECT_EQ(rung_above({16, 32}, 15), 16);
+  EXPECT_EQ(rung_above({16, 32}, 16), 32);
+  EXPECT_EQ(rung_above({16, 32}, 32), 32);
 }
 
 TEST(ChunkTest, IsNeverLargerThanTheRung) {
@@ -244,10 +336,33 @@ INSTANTIATE_TEST_SUITE_P(
                    "one compile at a time", true, true}),
     [](const auto& case_info) { return case_info.param.name; });
 
+TEST(BatchDecideTest, EverythingTheNextStepNeedsComesBeforeASuccessor) {
+  State state{.schedule = Schedule::kOneAhead,
+              .status = statuses("RAA"),
+              .reachable = 3,
+              .now = 2,
+              .first_token_out = true};
+  Decision decision = decide(state);
+  EXPECT_EQ(decision.action, Action::kStart);
+  EXPECT_EQ(decision.need, 1U);
+  state.status = statuses("RCA");
+  EXPECT_EQ(decide(state).action, Action::kWait);
+  state.status = statuses("RRA");
+  decision = decide(state);
+  EXPECT_EQ(decision.action, Action::kStart);
+  EXPECT_EQ(decision.need, 2U);
+  state.status = statuses("RFA");
+  decision = decide(state);
+  EXPECT_EQ(decision.action, Action::kProceed);
+  EXPECT_EQ(decision.need, 1U) << "the one that failed";
+}
+
 TEST(DecideDeathTest, ACurrentThatIsNoneOfTheNeedsIsABrokenInvariant) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_DEATH(static_cast<void>(decide({.status = statuses("RR"), .current = 2})),
-               "one of the needs");
+               "among the needs");
+  EXPECT_DEATH(static_cast<void>(decide({.status = statuses("RR"), .current = 1, .now = 2})),
+               "among the needs");
 }
 
 }  // namespace

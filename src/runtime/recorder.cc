@@ -49,16 +49,20 @@ void Recorder::prefilled(TimePoint begin, std::int64_t rung, std::int64_t tokens
        {{"tokens", static_cast<double>(tokens)}});
 }
 
-void Recorder::stepped(TimePoint begin, std::int64_t rung) {
+void Recorder::stepped(TimePoint begin, std::span<const std::int64_t> rungs) {
   const double seconds = to_seconds(now() - begin);
   result_.time_s.decode += seconds;
-  RungTokens& tokens = result_.tokens.by_rung[rung];
-  ++tokens.count;
-  tokens.seconds += seconds;
+  for (const std::int64_t rung : rungs) {
+    RungTokens& tokens = result_.tokens.by_rung[rung];
+    ++tokens.count;
+    tokens.seconds += seconds / static_cast<double>(rungs.size());
+  }
+  const std::int64_t rung = *std::max_element(rungs.begin(), rungs.end());
   if (steps_ > 0 && rung != steps_rung_) flush_steps();
   if (steps_ == 0) steps_begin_ = begin;
   steps_rung_ = rung;
   steps_end_ = now();
+  step_tokens_ += static_cast<std::int64_t>(rungs.size());
   if (++steps_ == kStepsPerSpan) flush_steps();
 }
 
@@ -68,8 +72,9 @@ void Recorder::flush_steps() {
                            .name = "decode@" + std::to_string(steps_rung_),
                            .begin_s = since_begin(steps_begin_),
                            .end_s = since_begin(steps_end_),
-                           .numbers = {{"tokens", static_cast<double>(steps_)}}});
+                           .numbers = {{"tokens", static_cast<double>(step_tokens_)}}});
   steps_ = 0;
+  step_tokens_ = 0;
 }
 
 void Recorder::first_token() {
@@ -85,7 +90,7 @@ void Recorder::boundary(BoundaryRecord record, TimePoint begin) {
   result_.boundaries.push_back(std::move(record));
 }
 
-void Recorder::memory(Memory held) {
+void Recorder::memory(const Memory& held) {
   const TimePoint time = now();
   if (memory_begin_ < TimePoint(0)) {
     memory_begin_ = time;
@@ -93,6 +98,7 @@ void Recorder::memory(Memory held) {
     const double seconds = to_seconds(time - memory_since_);
     reserved_byte_s_ += seconds * static_cast<double>(memory_.reserved_bytes);
     committed_byte_s_ += seconds * static_cast<double>(memory_.committed_bytes);
+    live_byte_s_ += seconds * static_cast<double>(memory_.live_bytes + held.live_bytes) / 2;
   }
   memory_since_ = time;
   memory_ = held;
@@ -119,6 +125,7 @@ void Recorder::finish(const std::vector<compile::CompileLog>& log) {
       return seconds > 0 ? static_cast<std::int64_t>(byte_s / seconds) : last;
     };
     result_.memory.kv_reserved_avg_bytes = average(reserved_byte_s_, memory_.reserved_bytes);
+    result_.memory.kv_live_avg_bytes = average(live_byte_s_, memory_.live_bytes);
     result_.memory.kv_committed_avg_bytes =
         memory_.committed_bytes < 0 ? memory_.committed_bytes
                                     : average(committed_byte_s_, memory_.committed_bytes);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,7 +40,8 @@ class Recorder {
 
   /// A prefill chunk or a decode step ended now.
   void prefilled(TimePoint begin, std::int64_t rung, std::int64_t tokens);
-  void stepped(TimePoint begin, std::int64_t rung);
+  /// `rungs` has one entry a sequence that took the step.
+  void stepped(TimePoint begin, std::span<const std::int64_t> rungs);
   void first_token();
   void boundary(BoundaryRecord record, TimePoint begin);
 
@@ -47,8 +49,9 @@ class Recorder {
   struct Memory {
     std::int64_t reserved_bytes = 0;
     std::int64_t committed_bytes = 0;  ///< negative: the kernel does not tell
+    std::int64_t live_bytes = 0;       ///< of rows that hold tokens; grows evenly between samples
   };
-  void memory(Memory now);
+  void memory(const Memory& held);
 
   /// Closes averages and sums; `log` is everything the store compiled, of which compiles that
   /// overlap the request are kept.
@@ -69,10 +72,12 @@ class Recorder {
   TimePoint memory_since_{0};
   double reserved_byte_s_ = 0;
   double committed_byte_s_ = 0;
+  double live_byte_s_ = 0;
   /// Decode steps are many: the timeline shows them in runs.
   TimePoint steps_begin_{0};
   TimePoint steps_end_{0};
   std::int64_t steps_ = 0;
+  std::int64_t step_tokens_ = 0;
   std::int64_t steps_rung_ = 0;
   void flush_steps();
 };

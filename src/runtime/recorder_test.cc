@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include <chrono>
 #include <string>
 #include <vector>
@@ -27,7 +29,7 @@ class RecorderTest : public testing::Test {
   void step(Recorder& recorder, std::int64_t rung) {
     const TimePoint begin = clock.now();
     clock.advance(milliseconds(1));
-    recorder.stepped(begin, rung);
+    recorder.stepped(begin, std::array{rung});
   }
 
   [[nodiscard]] std::vector<TraceEvent> events(const std::string& row, bool counter = false) const {

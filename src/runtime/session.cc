@@ -2,22 +2,23 @@
 #include "runtime/session.h"
 
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <utility>
 
 #include "ahead/error.h"
 #include "base/check.h"
 #include "base/text.h"
+#include "runtime/request_programs.h"
+#include "runtime/sequence.h"
 
 namespace ahead::runtime {
 namespace {
 
-using graph::ProgramShape;
-
-/// Thrown through the run when the stop token was triggered while waiting.
-struct Interrupted {};
-
 std::size_t count(std::int64_t value) { return static_cast<std::size_t>(value); }
+
+/// Whether what depends on the rung serves one sequence at a time, so that each has its own.
+bool has_own_rungs(Partition partition) { return partition == Partition::kAttention; }
 
 }  // namespace
 
@@ -30,21 +31,24 @@ class Session::Run {
         job_(job),
         callbacks_(callbacks),
         result_(result),
-        recorder_(dependencies_.clock, result) {
-    const plan::Needs needs =
-        plan::needs_of({.ladder = options_.axes.ladder,
-                        .prompt_tokens = static_cast<std::int64_t>(job.prompt.size()),
-                        .chunk = options_.prefill_chunk,
-                        .max_new_tokens = job.max_new_tokens});
-    needs_ = needs.programs;
-    reachable_ = needs.reachable;
+        own_rungs_(has_own_rungs(options_.axes.partition)),
+        recorder_(dependencies_.clock, result),
+        programs_({.schedule = options_.axes.schedule, .resident_rungs = options_.resident_rungs},
+                  {.store = dependencies_.programs,
+                   .recorder = recorder_,
+                   .progress = callbacks_.progress,
+                   .stop = job.stop}) {
+    AHEAD_CHECK(!job.prompts.empty() && job.max_new_tokens > 0, "a request has tokens to make");
+    for (const auto& prompt : job.prompts) {
+      rows_.emplace_back(static_cast<std::int64_t>(rows_.size()), prompt);
+    }
   }
 
   void execute() {
     try {
-      if (const auto reason = generate()) result_.finish_reason = *reason;
+      generate();
     } catch (const Interrupted&) {
-      result_.finish_reason = FinishReason::kCancelled;
+      end_all(FinishReason::kCancelled);
     } catch (const Error& error) {
       if (!first_token_out_) throw;
       fail(error.what());
@@ -53,115 +57,327 @@ class Session::Run {
       if (!first_token_out_) throw Error(ErrorKind::kDevice, text);
       fail(text);
     }
+    for (const Sequence& row : rows_) result_.rows.push_back(row.result());
     recorder_.finish(dependencies_.programs.log());
   }
 
  private:
   void fail(const std::string& text) {
-    result_.finish_reason = FinishReason::kError;
+    end_all(FinishReason::kError);
     result_.error = text;
   }
 
-  /// The whole request; the reason it ended.
-  std::optional<FinishReason> generate() {
+  /// Ends every sequence that still runs.
+  void end_all(FinishReason reason) {
+    for (Sequence& row : rows_) row.end(reason);
+    result_.finish_reason = reason;
+  }
+
+  [[nodiscard]] bool running() const {
+    return std::any_of(rows_.begin(), rows_.end(), [](const Sequence& row) { return row.runs(); });
+  }
+
+  void generate() {
     if (job_.stop.stop_requested()) throw Interrupted();
     // Memory that cannot be had is told now, not after a compile; what it takes hides behind one.
-    consult();
-    make_cache();
-    move_to(0);
-    std::int32_t token = prefill();
-    first_token_out_ = true;
-    recorder_.first_token();
-    for (std::int64_t generated = 1;; ++generated) {
-      if (const auto reason = callbacks_.accept(token)) return reason;
-      report({.kind = Progress::Kind::kToken, .rung = rung(), .tokens = generated});
-      if (generated == job_.max_new_tokens) return FinishReason::kMaxTokens;
-      if (job_.stop.stop_requested()) return FinishReason::kCancelled;
-      if (live() == options_.axes.ladder.back()) return FinishReason::kLength;
-      if (needs_[current_].tokens > 1 || live() == rung()) move_to(current_ + 1);
-      consult();
-      token = step(token);
+    programs_.consult(needs());
+    make_caches();
+    prefill();
+    while (running()) {
+      if (job_.stop.stop_requested()) return end_all(FinishReason::kCancelled);
+      move_to_decode();
+      programs_.consult(needs());
+      step();
     }
   }
 
-  std::int32_t prefill() {
-    const auto prompt = static_cast<std::int64_t>(job_.prompt.size());
+  // ---- prompts
+  // -----------------------------------------------------------------------------------
+
+  /// The prompts go one after the other through each rung, so that its program is left for good.
+  void prefill() {
     while (true) {
-      if (job_.stop.stop_requested()) throw Interrupted();
-      if (live() == rung()) move_to(current_ + 1);
-      consult();
-      const TimePoint begin = recorder_.now();
-      const std::int64_t first = live();
-      const std::int64_t chunk = program_->shape().tokens;
-      const std::int64_t valid = std::min({chunk, prompt - first, rung() - first});
-      for (std::int64_t i = 0; i < chunk; ++i) {
-        program_->tokens()[count(i)] = i < valid ? job_.prompt[count(first + i)] : 0;
-        // Padding repeats the last position: one beyond the rung may have no embedding.
-        program_->positions()[count(i)] = static_cast<std::int32_t>(first + std::min(i, valid - 1));
+      const auto waits = [&](const Sequence& row) { return row.runs() && row.prompt_left() > 0; };
+      if (std::none_of(rows_.begin(), rows_.end(), waits)) return;
+      needs_ = needs();
+      const plan::Need need = needs_.programs.front();
+      double waited_s = fetch(waits, need.rung);
+      prefill_ = programs_.install(need);
+      note_devices(*prefill_);
+      for (Sequence& row : rows_) {
+        if (!waits(row)) continue;
+        hold(row, need.rung, waited_s);
+        prefill_->bind_cache(0, row.layers());
+        while (row.runs() && row.prompt_left() > 0 && row.live() < need.rung) prefill_chunk(row);
       }
-      program_->logit_rows()[0] = static_cast<std::int32_t>(valid - 1);
-      run_program(valid);
-      const bool last = live() == prompt;
-      const std::int32_t token = last ? callbacks_.choose(logits(first + valid - 1)) : 0;
-      recorder_.prefilled(begin, rung(), valid);
-      sample_new_block();
-      report({.kind = Progress::Kind::kPrefill, .rung = rung(), .tokens = live()});
-      if (last) return token;
+      release_left();
     }
   }
 
-  /// Feeds `token`; returns the next one.
-  std::int32_t step(std::int32_t token) {
+  void prefill_chunk(Sequence& row) {
+    if (job_.stop.stop_requested()) throw Interrupted();
+    programs_.consult(needs());
     const TimePoint begin = recorder_.now();
-    const std::int64_t position = live();
-    program_->tokens()[0] = token;
-    program_->positions()[0] = static_cast<std::int32_t>(position);
-    program_->logit_rows()[0] = 0;
-    run_program(1);
-    const std::int32_t next = callbacks_.choose(logits(position));
-    recorder_.stepped(begin, rung());
-    sample_new_block();
-    return next;
-  }
-
-  [[nodiscard]] StepLogits logits(std::int64_t position) const {
-    return {.position = position, .rung = rung(), .values = program_->logits(0)};
-  }
-
-  /// Runs the program on what its inputs hold and stores `valid` new rows.
-  void run_program(std::int64_t valid) {
-    program_->set_live_rows(0, live());
-    program_->run();
-    std::vector<kv::NewRows>& rows = new_rows_;
-    rows.resize(cache_->layout().layers.size());
-    for (std::size_t layer = 0; layer < rows.size(); ++layer) {
-      const compile::KeyValue made = program_->new_rows(static_cast<std::int64_t>(layer), 0);
-      rows[layer] = {made.k.data, made.v.data};
+    const std::int64_t rung = prefill_->shape().rung;
+    const std::int64_t chunk = prefill_->shape().tokens;
+    const std::int64_t first = row.live();
+    const std::int64_t valid = std::min({chunk, row.prompt_left(), rung - first});
+    for (std::int64_t i = 0; i < chunk; ++i) {
+      prefill_->tokens()[count(i)] = i < valid ? row.prompt()[count(first + i)] : 0;
+      // Padding repeats the last position: one beyond the rung may have no embedding.
+      prefill_->positions()[count(i)] = static_cast<std::int32_t>(first + std::min(i, valid - 1));
     }
-    cache_->append(rows, count(valid));
+    prefill_->logit_rows()[0] = static_cast<std::int32_t>(valid - 1);
+    prefill_->set_live_rows(0, first);
+    prefill_->run();
+    row.append(*prefill_, 0, valid);
+    prefault(row, chunk);
+    const bool last = row.prompt_left() == 0;
+    if (last) {
+      row.next_token = callbacks_.choose({.row = row.number(),
+                                          .position = first + valid - 1,
+                                          .rung = rung,
+                                          .values = prefill_->logits(0)});
+    }
+    recorder_.prefilled(begin, rung, valid);
+    sample_new_blocks();
+    report({.kind = Progress::Kind::kPrefill,
+            .row = row.number(),
+            .rung = rung,
+            .tokens = sum(&Sequence::live)});
+    if (last) take_token(row);
   }
 
-  /// Makes need `index` the current one: gets its program, grows the cache to its rung, binds.
-  void move_to(std::size_t index) {
-    AHEAD_CHECK(index < needs_.size(), "every step of a request has a program");
-    const bool begins = !program_;
-    const std::int64_t from = begins ? 0 : rung();
-    const bool boundary = !begins && needs_[index].rung != from;
-    current_ = index;
-    const bool ready = status(index) == plan::Status::kReady;
-    const double waited_s = settle(boundary && first_token_out_);
-    std::shared_ptr<compile::Program> next = dependencies_.programs.install(shape(index));
-    if (!boundary) {
-      bind(*next);
-      program_ = std::move(next);
-    } else {
-      switch_to(std::move(next), {.from = from,
-                                  .to = needs_[index].rung,
-                                  .at_token = live(),
-                                  .ready = ready,
-                                  .wait_s = waited_s});
+  // ---- decoding
+  // ----------------------------------------------------------------------------------
+
+  /// Gives the chosen token out and ends the sequence where it ends.
+  void take_token(Sequence& row) {
+    if (!first_token_out_) {
+      first_token_out_ = true;
+      programs_.first_token();
+      recorder_.first_token();
     }
-    for (const std::string& device : program_->execution_devices()) {
+    ++row.generated;
+    if (const auto reason = callbacks_.accept(row.number(), row.next_token)) {
+      return end(row, *reason);
+    }
+    report({.kind = Progress::Kind::kToken,
+            .row = row.number(),
+            .rung = static_cast<std::int64_t>(row.capacity()),
+            .tokens = sum(&Sequence::generated)});
+    if (row.generated == job_.max_new_tokens) return end(row, FinishReason::kMaxTokens);
+    if (row.live() == options_.axes.ladder.back() && !job_.stop.stop_requested()) {
+      end(row, FinishReason::kLength);
+    }
+  }
+
+  void end(Sequence& row, FinishReason reason) {
+    row.end(reason);
+    result_.finish_reason = reason;
+    if (!running()) return;
+    // Its memory goes; one call that serves all must have something in its place.
+    if (!own_rungs_ && decode_) bind_all(*decode_);
+    row.drop_cache();
+  }
+
+  /// Moves every sequence whose rung is full, or that has no decode program yet, to its own.
+  void move_to_decode() {
+    const std::vector<std::int64_t>& ladder = options_.axes.ladder;
+    std::int64_t longest = 0;
+    for (const Sequence& row : rows_) longest = std::max(longest, row.runs() ? row.live() : 0);
+    const std::int64_t shared = std::max(plan::rung_above(ladder, longest), least_rung());
+    const auto wanted = [&](const Sequence& row) {
+      return own_rungs_ ? plan::rung_above(ladder, row.live()) : shared;
+    };
+    const auto moves = [&](const Sequence& row) {
+      return row.runs() && (!row.program || row.program->shape().rung != wanted(row));
+    };
+    if (std::none_of(rows_.begin(), rows_.end(), moves)) return;
+
+    needs_ = needs();
+    bool ready = programs_.ready(needs_);
+    double waited_s = programs_.settle(needs_, first_token_out_ && any_boundary(moves, wanted));
+    for (std::size_t index = 0; index < needs_.now; ++index) {
+      const plan::Need& need = needs_.programs[index];
+      const std::shared_ptr<compile::Program> next = programs_.install(need);
+      note_devices(*next);
+      decode_ = next;
+      for (Sequence& row : rows_) {
+        if (!moves(row) || wanted(row) != need.rung) continue;
+        const std::int64_t from = row.capacity();
+        if (from == need.rung) {
+          row.program = next;
+          bind(*next, row);
+          continue;
+        }
+        // A wait is one, however many sequences moved after it.
+        switch_to(row, next,
+                  {.from = from,
+                   .to = need.rung,
+                   .at_token = row.live(),
+                   .ready = std::exchange(ready, true),
+                   .wait_s = std::exchange(waited_s, 0)});
+      }
+      if (!own_rungs_) bind_all(*next);
+    }
+    prefill_.reset();
+    release_left();
+  }
+
+  /// One token of every sequence that runs.
+  void step() {
+    const TimePoint begin = recorder_.now();
+    std::vector<compile::Program*> by_row;
+    step_rungs_.clear();
+    for (Sequence& row : rows_) {
+      const std::size_t number = count(row.number());
+      by_row.push_back(row.runs() ? row.program.get() : nullptr);
+      decode_->logit_rows()[number] = static_cast<std::int32_t>(number);
+      decode_->tokens()[number] = row.runs() ? row.next_token : 0;
+      decode_->positions()[number] = row.runs() ? static_cast<std::int32_t>(row.live()) : 0;
+      if (!row.runs()) continue;
+      row.program->set_live_rows(row.number(), row.live());
+      step_rungs_.push_back(row.program->shape().rung);
+    }
+    compile::Program::run(by_row);
+    for (Sequence& row : rows_) {
+      if (!row.runs()) continue;
+      const std::int64_t position = row.live();
+      row.append(*row.program, row.number(), 1);
+      prefault(row, 1);
+      row.next_token = callbacks_.choose({.row = row.number(),
+                                          .position = position,
+                                          .rung = row.program->shape().rung,
+                                          .values = decode_->logits(row.number())});
+    }
+    recorder_.stepped(begin, step_rungs_);
+    sample_new_blocks();
+    for (Sequence& row : rows_) {
+      if (row.runs()) take_token(row);
+    }
+  }
+
+  // ---- programs and caches
+  // -----------------------------------------------------------------------
+
+  /// The largest cache of those that run.
+  [[nodiscard]] std::int64_t least_rung() const {
+    std::int64_t rung = 0;
+    for (const Sequence& row : rows_) rung = std::max(rung, row.runs() ? row.capacity() : 0);
+    return rung;
+  }
+
+  [[nodiscard]] plan::Needs needs() const {
+    plan::NeedsQuery query{.ladder = options_.axes.ladder,
+                           .chunk = options_.prefill_chunk,
+                           .batch = static_cast<std::int64_t>(rows_.size()),
+                           .own_rungs = own_rungs_,
+                           .least_rung = least_rung()};
+    for (const Sequence& row : rows_) {
+      if (row.runs()) query.sequences.push_back(row.plan(job_.max_new_tokens));
+    }
+    return plan::needs_of(query);
+  }
+
+  /// Lets go of the programs that no sequence uses, nor will next.
+  void release_left() {
+    std::vector<std::int64_t> in_use;
+    for (std::size_t index = 0; index < needs_.now; ++index) {
+      in_use.push_back(needs_.programs[index].rung);
+    }
+    programs_.release_left(in_use, needs_);
+  }
+
+  template <typename Moves, typename Wanted>
+  [[nodiscard]] bool any_boundary(const Moves& moves, const Wanted& wanted) const {
+    return std::any_of(rows_.begin(), rows_.end(), [&](const Sequence& row) {
+      return moves(row) && row.capacity() != wanted(row);
+    });
+  }
+
+  /// Waits for the next prefill program; the seconds.
+  template <typename Waits>
+  double fetch(const Waits& waits, std::int64_t rung) {
+    prefill_ready_ = programs_.ready(needs_);
+    const bool boundary =
+        any_boundary(waits, [&](const Sequence& row) { return std::max(row.capacity(), rung); });
+    return programs_.settle(needs_, boundary && first_token_out_);
+  }
+
+  /// Makes a prompt's cache as large as the rung.
+  void hold(Sequence& row, std::int64_t rung, double& waited_s) {
+    if (row.capacity() >= rung) return;
+    switch_to(row, nullptr,
+              {.from = row.capacity(),
+               .to = rung,
+               .at_token = row.live(),
+               .ready = std::exchange(prefill_ready_, true),
+               .wait_s = std::exchange(waited_s, 0)});
+  }
+
+  /// Grows a sequence's cache and binds it to `next`, if there is one. The kernel's account is read
+  /// between the timed parts: it is no part of a migration.
+  void switch_to(Sequence& row, const std::shared_ptr<compile::Program>& next,
+                 BoundaryRecord record) {
+    const TimePoint begin = recorder_.now();
+    const kv::Growth growth = row.grow(record.to);
+    if (next) bind(*next, row);
+    row.program = next;
+    const TimePoint bound = recorder_.now();
+    sample_memory();  // at the peak: both buffers
+    const TimePoint releasing = recorder_.now();
+    row.cache().release_old();
+    release_left();
+    record.migration_s = to_seconds((bound - begin) + (recorder_.now() - releasing));
+    record.copied_bytes = static_cast<std::int64_t>(growth.copied_bytes);
+    record.live_blocks = static_cast<std::int64_t>(growth.live_blocks);
+    record.row = row.number();
+    sample_memory();
+    const Progress progress{.kind = Progress::Kind::kBoundary,
+                            .row = row.number(),
+                            .rung = record.to,
+                            .tokens = row.live(),
+                            .seconds = record.wait_s};
+    recorder_.boundary(std::move(record), begin);
+    report(progress);
+  }
+
+  void bind(compile::Program& program, const Sequence& row) const {
+    program.bind_cache(row.number(), row.layers());
+  }
+
+  /// Binds every sequence to a program that serves them all in one call: one that has ended reads
+  /// another's rows, and nobody reads what comes of it.
+  void bind_all(compile::Program& program) const {
+    const auto any =
+        std::find_if(rows_.begin(), rows_.end(), [](const Sequence& row) { return row.runs(); });
+    for (const Sequence& row : rows_) {
+      if (row.runs()) continue;
+      program.bind_cache(row.number(), any->layers());
+      program.set_live_rows(row.number(), 0);
+    }
+  }
+
+  void make_caches() {
+    const TimePoint begin = recorder_.now();
+    for (Sequence& row : rows_) {
+      row.make_cache(options_.axes.kv,
+                     {.layout = options_.layout,
+                      .first_capacity = count(options_.axes.ladder.front()),
+                      .last_capacity = count(options_.axes.ladder.back())},
+                     dependencies_.pages, result_.kv_fallback);
+    }
+    if (!result_.kv_fallback.empty()) recorder_.decision("kv fallback", result_.kv_fallback);
+    result_.time_s.kv_allocation = to_seconds(recorder_.now() - begin);
+    sample_memory();
+  }
+
+  // ---- accounts
+  // ----------------------------------------------------------------------------------
+
+  void note_devices(const compile::Program& program) {
+    for (const std::string& device : program.execution_devices()) {
       auto& devices = result_.executed_on;
       if (std::find(devices.begin(), devices.end(), device) == devices.end()) {
         devices.push_back(device);
@@ -169,171 +385,43 @@ class Session::Run {
     }
   }
 
-  /// Grows the cache, binds the successor, and lets go of what is left behind. The kernel's account
-  /// is read between the timed parts: it is no part of a migration.
-  void switch_to(std::shared_ptr<compile::Program> next, BoundaryRecord record) {
-    const TimePoint begin = recorder_.now();
-    const kv::Growth growth = cache_->grow(count(record.to));
-    bind(*next);
-    program_ = std::move(next);
-    const TimePoint bound = recorder_.now();
-    sample_memory();  // at the peak: both buffers
-    const TimePoint releasing = recorder_.now();
-    cache_->release_old();
-    for (const ProgramShape& left : dependencies_.programs.settled()) {
-      if (left.rung < record.to) dependencies_.programs.release(left);
-    }
-    record.migration_s = to_seconds((bound - begin) + (recorder_.now() - releasing));
-    record.copied_bytes = static_cast<std::int64_t>(growth.copied_bytes);
-    record.live_blocks = static_cast<std::int64_t>(growth.live_blocks);
-    sample_memory();
-    const Progress progress{.kind = Progress::Kind::kBoundary,
-                            .rung = record.to,
-                            .tokens = live(),
-                            .seconds = record.wait_s};
-    recorder_.boundary(std::move(record), begin);
-    report(progress);
-  }
-
-  void make_cache() {
-    const TimePoint begin = recorder_.now();
-    cache_ = kv::make_cache(options_.axes.kv,
-                            {.layout = options_.layout,
-                             .first_capacity = count(needs_.front().rung),
-                             .last_capacity = count(options_.axes.ladder.back())},
-                            dependencies_.pages, &result_.kv_fallback);
-    if (!result_.kv_fallback.empty()) recorder_.decision("kv fallback", result_.kv_fallback);
-    result_.time_s.kv_allocation = to_seconds(recorder_.now() - begin);
-    sample_memory();
-  }
-
-  void bind(compile::Program& program) const {
-    std::vector<compile::KeyValue> layers;
-    for (std::size_t layer = 0; layer < cache_->layout().layers.size(); ++layer) {
-      layers.push_back({cache_->k(layer), cache_->v(layer)});
-    }
-    program.bind_cache(0, layers);
-  }
-
-  /// Does what the schedule says until the current program is settled; the seconds it waited.
-  double settle(bool at_boundary) {
-    double waited_s = 0;
-    while (true) {
-      const auto compiling = dependencies_.programs.compiling();
-      const plan::Decision decision = decide(compiling, true);
-      if (decision.action == plan::Action::kProceed) return waited_s;
-      if (job_.stop.stop_requested()) throw Interrupted();  // before a compile nobody wants
-      if (decision.action == plan::Action::kStart) {
-        start(decision);
-        continue;
-      }
-      const ProgramShape awaited =
-          decision.action == plan::Action::kWaitOther ? *compiling : shape(decision.need);
-      const TimePoint begin = recorder_.now();
-      report_compile(Progress::Kind::kCompileBegin, awaited, true, 0);
-      const bool came = dependencies_.programs.wait(awaited, job_.stop);
-      recorder_.waited({.shape = awaited, .begin = begin, .at_boundary = at_boundary});
-      const double seconds = to_seconds(recorder_.now() - begin);
-      waited_s += seconds;
-      if (!came) throw Interrupted();
-      if (background_ == awaited) background_.reset();
-      report_compile(Progress::Kind::kCompileEnd, awaited, true, seconds);
-    }
-  }
-
-  /// At a token boundary: starts what the schedule wants started; never waits.
-  void consult() {
-    report_background();
-    const plan::Decision decision = decide(dependencies_.programs.compiling(), false);
-    if (decision.action == plan::Action::kStart) start(decision);
-  }
-
-  [[nodiscard]] plan::Decision decide(const std::optional<ProgramShape>& compiling,
-                                      bool switching) const {
-    plan::State state{.schedule = options_.axes.schedule,
-                      .reachable = reachable_,
-                      .current = current_,
-                      .first_token_out = first_token_out_,
-                      .switching = switching};
-    state.other_compiling = compiling.has_value();
-    for (std::size_t index = 0; index < needs_.size(); ++index) {
-      // A program that was left is released, and not missed.
-      state.status.push_back(index < current_ ? plan::Status::kReady : status(index));
-      if (compiling && *compiling == shape(index)) state.other_compiling = false;
-    }
-    return plan::decide(state);
-  }
-
-  void start(const plan::Decision& decision) {
-    report_background();
-    const ProgramShape wanted = shape(decision.need);
-    recorder_.decision("start " + to_string(wanted), decision.reason);
-    dependencies_.programs.start(wanted, decision.reason);
-    if (decision.need == current_) return;  // the wait for it is reported
-    background_ = wanted;
-    report_compile(Progress::Kind::kCompileBegin, wanted, false, 0);
+  /// Of all sequences.
+  template <typename Member>
+  [[nodiscard]] std::int64_t sum(Member member) const {
+    std::int64_t total = 0;
+    for (const Sequence& row : rows_) total += std::invoke(member, row);
+    return total;
   }
 
   void report(const Progress& progress) const {
     if (callbacks_.progress) callbacks_.progress(progress);
   }
 
-  /// Tells the end of a background compile, once.
-  void report_background() {
-    if (!background_ || status_of(*background_) == plan::Status::kCompiling) return;
-    report_compiled(*background_, false);
-  }
-
-  void report_compiled(ProgramShape shape, bool foreground) {
-    if (background_ == shape) background_.reset();
-    const auto log = dependencies_.programs.log();
-    const auto entry = std::find_if(log.rbegin(), log.rend(),
-                                    [&](const auto& compile) { return compile.shape == shape; });
-    AHEAD_CHECK(entry != log.rend() && entry->end, "a settled compile is in the log");
-    report_compile(Progress::Kind::kCompileEnd, shape, foreground,
-                   to_seconds(*entry->end - entry->begin));
-  }
-
-  void report_compile(Progress::Kind kind, const ProgramShape& shape, bool foreground,
-                      double seconds) const {
-    report({.kind = kind,
-            .program = shape.phase(),
-            .rung = shape.rung,
-            .foreground = foreground,
-            .seconds = seconds});
+  /// A static graph reads all rows of its rung, also those that nobody wrote: their page faults are
+  /// paid in shares before the switch, not by the first token behind it.
+  void prefault(Sequence& row, std::int64_t tokens_a_step) const {
+    if (!row.runs() || row.capacity() == options_.axes.ladder.back()) return;
+    row.prefault(plan::rung_above(options_.axes.ladder, row.capacity()),
+                 (row.capacity() - row.live()) / tokens_a_step);
   }
 
   /// Reads the kernel's account where a block was opened: there it changes most.
-  void sample_new_block() {
-    const std::size_t blocks = cache_->layout().blocks(cache_->live_rows());
-    if (blocks != sampled_blocks_) sample_memory();
+  void sample_new_blocks() {
+    bool opened = false;
+    for (Sequence& row : rows_) opened = row.opened_block() || opened;
+    if (opened) sample_memory();
   }
 
   void sample_memory() {
-    sampled_blocks_ = cache_->layout().blocks(cache_->live_rows());
-    std::int64_t committed = -1;
-    try {
-      committed = static_cast<std::int64_t>(cache_->committed_bytes());
-    } catch (const Error& error) {  // an instrument that fails ends no request
-      if (error.kind() != ErrorKind::kIo) throw;
+    Recorder::Memory memory;
+    for (const Sequence& row : rows_) {
+      memory.reserved_bytes += row.reserved_bytes();
+      const std::int64_t committed = row.committed_bytes();
+      memory.live_bytes += row.live_bytes();
+      memory.committed_bytes =
+          committed < 0 || memory.committed_bytes < 0 ? -1 : memory.committed_bytes + committed;
     }
-    recorder_.memory({.reserved_bytes = static_cast<std::int64_t>(cache_->reserved_bytes()),
-                      .committed_bytes = committed});
-  }
-
-  [[nodiscard]] ProgramShape shape(std::size_t need) const {
-    return {.batch = 1, .tokens = needs_[need].tokens, .rung = needs_[need].rung};
-  }
-  [[nodiscard]] plan::Status status_of(const ProgramShape& shape) const {
-    return dependencies_.programs.state(shape);
-  }
-  [[nodiscard]] plan::Status status(std::size_t need) const { return status_of(shape(need)); }
-  [[nodiscard]] bool settled(std::size_t need) const {
-    return status(need) == plan::Status::kReady || status(need) == plan::Status::kFailed;
-  }
-  [[nodiscard]] std::int64_t rung() const { return needs_[current_].rung; }
-  [[nodiscard]] std::int64_t live() const {
-    return cache_ ? static_cast<std::int64_t>(cache_->live_rows()) : 0;
+    recorder_.memory(memory);
   }
 
   const Options& options_;
@@ -341,16 +429,16 @@ class Session::Run {
   const Job& job_;
   const Callbacks& callbacks_;
   RunResult& result_;
+  const bool own_rungs_;
   Recorder recorder_;
-  std::vector<plan::Need> needs_;
-  std::size_t reachable_ = 0;
-  std::size_t current_ = 0;
+  RequestPrograms programs_;
+  std::vector<Sequence> rows_;
+  plan::Needs needs_;  ///< as of the last move
   bool first_token_out_ = false;
-  std::optional<ProgramShape> background_;  ///< compiling, and nobody waits
-  std::unique_ptr<kv::KvCache> cache_;
-  std::shared_ptr<compile::Program> program_;
-  std::vector<kv::NewRows> new_rows_;
-  std::size_t sampled_blocks_ = 0;
+  bool prefill_ready_ = true;                  ///< the prefill program was, when it was wanted
+  std::shared_ptr<compile::Program> prefill_;  ///< serves the prompts one after the other
+  std::shared_ptr<compile::Program> decode_;   ///< of any sequence: they share what is not theirs
+  std::vector<std::int64_t> step_rungs_;
 };
 
 Session::Session(Options options, Dependencies dependencies)

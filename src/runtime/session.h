@@ -1,6 +1,6 @@
-// One request, from prompt to last token: prefill chunk by chunk, decode step by step, and the
-// switch from rung to rung. Executes what plan/ decides; sees the device only as compile/'s
-// programs. May use: base, compile, kv, plan.
+// One request, from prompts to last tokens: prefill chunk by chunk, decode step by step, and the
+// switch from rung to rung. A request is a batch of sequences, most often of one. Executes what
+// plan/ decides; sees the device only as compile/'s programs. May use: base, compile, kv, plan.
 #pragma once
 
 #include <cstdint>
@@ -24,18 +24,19 @@ namespace ahead::runtime {
 
 /// What the caller does with tokens and logits. Called on the decode thread.
 struct Callbacks {
-  /// Chooses the next token.
+  /// Chooses the next token of the sequence that the logits name.
   std::function<std::int32_t(const StepLogits&)> choose;
-  /// Takes a token; a reason ends the request.
-  std::function<std::optional<FinishReason>(std::int32_t)> accept;
+  /// Takes a token of sequence `row`; a reason ends the sequence.
+  std::function<std::optional<FinishReason>(std::int64_t row, std::int32_t token)> accept;
   /// May be empty.
   ProgressObserver progress;
 };
 
 /// One request's size.
 struct Job {
-  std::vector<std::int32_t> prompt;  ///< at least one token, at most the last rung
-  std::int64_t max_new_tokens = 0;   ///< at least one
+  /// At least one; each at least one token, at most the last rung.
+  std::vector<std::vector<std::int32_t>> prompts;
+  std::int64_t max_new_tokens = 0;  ///< of each sequence; at least one
   std::stop_token stop;
 };
 
@@ -45,6 +46,7 @@ class Session {
   struct Options {
     Axes axes;
     std::int64_t prefill_chunk = 128;
+    std::size_t resident_rungs = 2;  ///< of plan::Residency
     kv::Layout layout;
   };
   struct Dependencies {
@@ -54,8 +56,8 @@ class Session {
   };
   Session(Options options, Dependencies dependencies);
 
-  /// Fills `result` as far as the run got. Throws Error before the first token; afterwards a
-  /// failure ends the request and stands in `result.error`.
+  /// Fills `result` as far as the run got; `result.rows` has an entry a sequence. Throws Error
+  /// before the first token; afterwards a failure ends the request and stands in `result.error`.
   void run(const Job& job, const Callbacks& callbacks, RunResult& result);
 
  private:

@@ -215,18 +215,17 @@ class ThreadedSessionTest : public testing::Test {
  protected:
   /// Runs one request with `compile_cost` as the hook of the compile thread.
   RunResult run(std::stop_token stop, const ProgressObserver& progress) {
-    const Session::Options options{
-        .axes = {.ladder = {16, 32, 64, 128}}, .prefill_chunk = 16, .layout = shape_.layout()};
     const Callbacks callbacks{
         .choose = [](const StepLogits& step) { return FakeModel::greedy(step.values); },
-        .accept = [this](std::int32_t token) -> std::optional<FinishReason> {
+        .accept = [this](std::int64_t, std::int32_t token) -> std::optional<FinishReason> {
           tokens_.push_back(token);
           return std::nullopt;
         },
         .progress = progress};
     RunResult result;
-    Session session(options, {.programs = store_, .pages = pages_, .clock = clock_});
-    session.run({.prompt = World::Ask{}.prompt, .max_new_tokens = 1000, .stop = std::move(stop)},
+    Session session(shape_.session_options(),
+                    {.programs = store_, .pages = pages_, .clock = clock_});
+    session.run({.prompts = {World::Ask{}.prompt}, .max_new_tokens = 1000, .stop = std::move(stop)},
                 callbacks, result);
     return result;
   }

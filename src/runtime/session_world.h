@@ -35,6 +35,10 @@ class TimedPages final : public kv::PageProvider {
     return fake.allocate(bytes);
   }
   kv::Region reserve(std::size_t bytes) override { return allocate(bytes); }
+  void prefault(kv::Region region, kv::Range range) noexcept override {
+    fake.prefault(region, range);
+  }
+  void commit(kv::Region region, kv::Range range) override { fake.commit(region, range); }
   void release(kv::Region region) noexcept override { fake.release(region); }
   [[nodiscard]] std::size_t committed_bytes(kv::Region region) const override {
     return fake.committed_bytes(region);
@@ -138,6 +142,7 @@ class World {
     Axes axes{.ladder = {16, 32, 64, 128}};
     std::int64_t chunk = 16;
     bool cut = false;
+    std::size_t resident = 2;
   };
   struct Ask {
     std::vector<std::int32_t> prompt = {3, 1, 4, 1};
@@ -167,39 +172,91 @@ class World {
     compile::FakeModel model;
     std::vector<std::int32_t> history = ask.prompt;
     std::size_t fed = 0;
-    const Callbacks callbacks{.choose =
-                                  [&](const StepLogits& step) {
-                                    std::vector<float> expected;
-                                    while (fed <= static_cast<std::size_t>(step.position)) {
-                                      expected = model.feed(history.at(fed++));
-                                    }
-                                    if (!std::equal(expected.begin(), expected.end(),
-                                                    step.values.begin(), step.values.end())) {
-                                      ++outcome.wrong_logits;
-                                    }
-                                    return compile::FakeModel::greedy(step.values);
-                                  },
-                              .accept = [&](std::int32_t token) -> std::optional<FinishReason> {
-                                history.push_back(token);
-                                outcome.tokens.push_back(token);
-                                return ask.on_token ? ask.on_token(outcome.tokens.size())
-                                                    : std::nullopt;
-                              },
-                              .progress =
-                                  [&](const Progress& progress) {
-                                    outcome.progress.push_back(progress);
-                                    if (ask.on_progress) ask.on_progress(progress);
-                                  }};
+    const Callbacks callbacks{
+        .choose =
+            [&](const StepLogits& step) {
+              std::vector<float> expected;
+              while (fed <= static_cast<std::size_t>(step.position)) {
+                expected = model.feed(history.at(fed++));
+              }
+              if (!std::equal(expected.begin(), expected.end(), step.values.begin(),
+                              step.values.end())) {
+                ++outcome.wrong_logits;
+              }
+              return compile::FakeModel::greedy(step.values);
+            },
+        .accept = [&](std::int64_t, std::int32_t token) -> std::optional<FinishReason> {
+          history.push_back(token);
+          outcome.tokens.push_back(token);
+          return ask.on_token ? ask.on_token(outcome.tokens.size()) : std::nullopt;
+        },
+        .progress =
+            [&](const Progress& progress) {
+              outcome.progress.push_back(progress);
+              if (ask.on_progress) ask.on_progress(progress);
+            }};
     const TimePoint begin = clock.now();
-    Session session({.axes = options.axes, .prefill_chunk = options.chunk, .layout = layout()},
-                    {.programs = *store, .pages = pages, .clock = clock});
-    session.run({.prompt = ask.prompt, .max_new_tokens = ask.max_new_tokens, .stop = ask.stop},
+    Session session(session_options(), {.programs = *store, .pages = pages, .clock = clock});
+    session.run({.prompts = {ask.prompt}, .max_new_tokens = ask.max_new_tokens, .stop = ask.stop},
                 callbacks, outcome.result);
     outcome.elapsed_s = to_seconds(clock.now() - begin);
     executor.run_due();
     return outcome;
   }
   Outcome run() { return run(Ask{}); }
+
+  /// What a batch came to.
+  struct Batch {
+    RunResult result;
+    std::vector<std::vector<std::int32_t>> tokens;  ///< by sequence
+    std::size_t wrong_logits = 0;
+  };
+  struct BatchAsk {
+    std::vector<std::vector<std::int32_t>> prompts;
+    std::int64_t max_new_tokens = 100'000;
+    std::stop_token stop;
+    /// Called for each token, with its sequence and how many that one has.
+    std::function<std::optional<FinishReason>(std::int64_t row, std::size_t tokens)> on_token;
+    std::function<void(const Progress&)> on_progress;
+  };
+  Batch run_batch(const BatchAsk& ask) {
+    Batch outcome;
+    outcome.tokens.resize(ask.prompts.size());
+    const Callbacks callbacks{
+        .choose =
+            [&](const StepLogits& step) {
+              const auto row = static_cast<std::size_t>(step.row);
+              std::vector<std::int32_t> fed = ask.prompts[row];
+              fed.insert(fed.end(), outcome.tokens[row].begin(), outcome.tokens[row].end());
+              compile::FakeModel model;
+              std::vector<float> expected;
+              for (const std::int32_t token : fed) expected = model.feed(token);
+              if (step.position + 1 != static_cast<std::int64_t>(fed.size()) ||
+                  !std::equal(expected.begin(), expected.end(), step.values.begin(),
+                              step.values.end())) {
+                ++outcome.wrong_logits;
+              }
+              return compile::FakeModel::greedy(step.values);
+            },
+        .accept = [&](std::int64_t row, std::int32_t token) -> std::optional<FinishReason> {
+          std::vector<std::int32_t>& tokens = outcome.tokens[static_cast<std::size_t>(row)];
+          tokens.push_back(token);
+          return ask.on_token ? ask.on_token(row, tokens.size()) : std::nullopt;
+        },
+        .progress = ask.on_progress};
+    Session session(session_options(), {.programs = *store, .pages = pages, .clock = clock});
+    session.run({.prompts = ask.prompts, .max_new_tokens = ask.max_new_tokens, .stop = ask.stop},
+                callbacks, outcome.result);
+    executor.run_due();
+    return outcome;
+  }
+
+  [[nodiscard]] Session::Options session_options() const {
+    return {.axes = options.axes,
+            .prefill_chunk = options.chunk,
+            .resident_rungs = options.resident,
+            .layout = layout()};
+  }
 
   /// The fake model's cache.
   [[nodiscard]] kv::Layout layout() const {

@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -105,16 +106,17 @@ class WithoutAModel(CliTest):
         self.assertNotIn(b"inject", ahead("run", "--help").stdout)
         for command in ("run", "inspect"):
             self.assertRegex(ahead(command, "--help").stdout,
-                             rb"--partition NAME +whole\|attention")
+                             rb"--partition NAME +whole\|blocks:N\|attention")
 
     def test_designs(self):
         done = ahead("designs", "--json")
         self.assert_exit(done, OK)
         designs = {design["name"]: design for design in json.loads(done.stdout)["designs"]}
-        self.assertEqual(sorted(designs), ["b0", "b1", "i1", "i2"])
+        self.assertEqual(sorted(designs), ["b0", "b1", "i1", "i2", "i3"])
         self.assertTrue(designs["b0"]["last_rung_only"])
         self.assertEqual(designs["i2"]["schedule"], "one-ahead")
-        self.assertEqual([name for name in designs if designs[name]["default"]], ["i2"])
+        self.assertEqual(designs["i3"]["partition"], "attention")
+        self.assertEqual([name for name in designs if designs[name]["default"]], ["i3"])
         table = ahead("designs").stdout.decode()
         for design in designs.values():
             self.assertIn(design["summary"], table)
@@ -130,11 +132,13 @@ class WithoutAModel(CliTest):
 
     def test_values_that_can_not_be(self):
         for words, named in (
-                (["--design", "i9"], ["'i9'", "b0, b1, i1 or i2"]),
+                (["--design", "i9"], ["'i9'", "b0, b1, i1, i2 or i3"]),
                 (["--schedule", "lazy"], ["'lazy'", "one-ahead"]),
                 (["--kv", "paged"], ["'paged'", "copy-grow"]),
                 (["--kv-type", "f8"], ["'f8'", "f16"]),
                 (["--partition", "halves"], ["'halves'", "whole"]),
+                (["--partition", "blocks"], ["'blocks'", "blocks:N"]),
+                (["--partition", "blocks:0"], ["'blocks:0'", "from 1"]),
                 (["--ladder", ""], ["empty"]),
                 (["--ladder", " "], ["' '"]),
                 (["--ladder", "64, 128"], ["' 128'"]),
@@ -216,7 +220,7 @@ class RefusedByTheModel(CliTest):
 
 class Inspect(CliTest):
     def test_facts_ladder_and_parts(self):
-        done = ahead("inspect", MODEL, "--json", "--ladder", "64,128")
+        done = ahead("inspect", MODEL, "--json", "--ladder", "64,128", "--partition", "whole")
         self.assert_exit(done, OK)
         report = json.loads(done.stdout)
         model = report["model"]
@@ -283,15 +287,15 @@ class AFullRun(CliTest):
         contract = ["ahead", "design", "axes", "device", "model", "tokens", "time_s", "compiles",
                     "boundaries", "memory", "output"]
         self.assertEqual([key for key in result if key in contract], contract)
-        self.assertEqual(result["design"], "i2")
+        self.assertEqual(result["design"], "i3")
         self.assertEqual(result["axes"], {"ladder": [64, 320, 384], "schedule": "one-ahead",
-                                          "kv": "copy-grow", "partition": "whole"})
+                                          "kv": "in-place", "partition": "attention"})
         self.assertEqual(result["device"], {"name": "CPU", "executed_on": ["CPU"]})
         self.assertEqual(result["model"]["path"], MODEL)
         self.assertRegex(result["model"]["sha256"], "^[0-9a-f]{64}$")
         self.assertEqual((result["model"]["layers"], result["model"]["kv_heads"],
-                          result["model"]["head_dim"], result["model"]["kv_type"]),
-                         (30, 3, 64, "f32"))
+                          result["model"]["head_dim"]), (30, 3, 64))
+        self.assertIn(result["model"]["kv_type"], ("f16", "f32"), "as the machine computes")
         tokens = result["tokens"]
         self.assertEqual(tokens["prompt"], 40)
         self.assertEqual(tokens["generated"], len(result["output"]["token_ids"]))
@@ -323,13 +327,23 @@ class AFullRun(CliTest):
         self.assertLessEqual(memory["kv_reserved_avg_bytes"], memory["kv_reserved_peak_bytes"])
         self.assertGreater(memory["rss_peak_bytes"], 50 << 20)
 
-    def test_boundaries_copy_their_live_rows(self):
+    def test_boundaries_copy_nothing(self):
         boundaries = self.result["boundaries"]
         self.assertEqual([(b["from"], b["to"], b["at_token"]) for b in boundaries],
                          [(64, 320, 64), (320, 384, 320)])
         for boundary in boundaries:
-            self.assertEqual(boundary["copied_bytes"], boundary["from"] * 30 * 3 * 64 * 2 * 4)
+            self.assertEqual(boundary["copied_bytes"], 0)
             self.assertGreaterEqual(boundary["wait_s"], 0)
+
+    def test_copy_grow_copies_its_live_rows(self):
+        json_file = self.path("run.json")
+        done = ahead("run", MODEL, "The sea is", "--ladder", "32,64", "--kv", "copy-grow",
+                     "--kv-type", "f32", "--ignore-eos", "--max-new-tokens", "40", "--json",
+                     json_file, "--quiet")
+        self.assert_exit(done, OK)
+        result = json.loads(pathlib.Path(json_file).read_text())
+        self.assertEqual([b["copied_bytes"] for b in result["boundaries"]],
+                         [32 * 30 * 3 * 64 * 2 * 4])
 
     def test_the_control_agrees_at_both_boundaries(self):
         verify = self.result["verify"]
@@ -363,6 +377,24 @@ class AFullRun(CliTest):
         for words in ("first token", "foreground", "hidden", "tok/s", "KV reserved"):
             self.assertIn(words, self.stderr)
         self.assertNotIn("\x1b", self.stderr)
+
+
+class InBlocks(CliTest):
+    def test_groups_of_layers_give_the_tokens_of_the_whole_graph(self):
+        ids = {}
+        with tempfile.TemporaryDirectory() as results:
+            for partition in ("whole", "blocks:10"):
+                json_file = os.path.join(results, "run.json")
+                done = ahead("run", MODEL, "The sea is", "--partition", partition, "--ladder",
+                             "64,128", "--max-new-tokens", "80", "--ignore-eos", "--quiet",
+                             "--json", json_file)
+                self.assert_exit(done, OK)
+                result = json.loads(pathlib.Path(json_file).read_text())
+                self.assertEqual(result["axes"]["partition"], partition)
+                self.assertEqual([boundary["to"] for boundary in result["boundaries"]], [128])
+                ids[partition] = result["output"]["token_ids"]
+        self.assertEqual(len(ids["whole"]), 80)
+        self.assertEqual(ids["blocks:10"], ids["whole"])
 
 
 class AnEagerRun(CliTest):
@@ -475,6 +507,142 @@ class WhatGoesWrong(CliTest):
         self.assertEqual(run.stderr.read(), b"")
         run.stderr.close()
         self.assertEqual(run.wait(timeout=60), FAILED)
+
+
+class Batch(CliTest):
+    def test_rows_run_together_and_what_cannot_run_is_reported(self):
+        """Each row has its own length, end and rung; nothing of a bad row stops the others."""
+        lines = ["The sea is", "", "Once upon a time there was a lighthouse", "word " * 100,
+                 "The keeper wrote"]
+        prompts = self.file("prompts.txt", "\n".join(lines).encode())
+        options = ["--ladder", "16,32,64", "--max-new-tokens", "24", "--ignore-eos", "--kv-type",
+                   "f32"]
+        json_file = self.path("batch.json")
+        done = ahead("run", MODEL, "--batch", prompts, *options, "--json", json_file)
+        self.assert_exit(done, FAILED)
+        error = done.stderr.decode()
+        self.assertRegex(error, r"line 2 of --batch did not run: .*no tokens")
+        self.assertRegex(error, r"line 4 of --batch did not run: .*last rung of 64")
+        rows = json.loads(pathlib.Path(json_file).read_text())["rows"]
+        self.assertEqual([bool(row["error"]) for row in rows], [False, True, False, True, False])
+        out = done.stdout.decode()
+        for number in (0, 2, 4):
+            row = rows[number]
+            self.assertEqual(row["generated"], 24)
+            self.assertEqual(row["finish_reason"], "max_tokens")
+            self.assertGreaterEqual(row["rung"], row["prompt"] + 23)
+            self.assertIn(f"=== line {number + 1}\n{row['output']['text']}\n", out)
+        alone_file = self.path("alone.json")
+        alone = ahead("run", MODEL, lines[2], *options, "--json", alone_file, "--quiet")
+        self.assert_exit(alone, OK)
+        alone = json.loads(pathlib.Path(alone_file).read_text())
+        self.assertEqual(rows[2]["output"]["token_ids"], alone["output"]["token_ids"])
+        self.assertNotIn("rows", alone)
+
+    def test_more_rows_than_a_batch_has_are_reported(self):
+        prompts = self.file("prompts.txt", b"The sea is\n" * 10)
+        done = ahead("run", MODEL, "--batch", prompts, "--ladder", "16", "--max-new-tokens", "2",
+                     "--quiet")
+        self.assert_exit(done, FAILED)
+        for line in (9, 10):
+            self.assertRegex(done.stderr.decode(), f"line {line} of --batch did not run: .*8 rows")
+        self.assertEqual(done.stdout.decode().count("=== line "), 8)
+
+    def test_a_batch_that_cannot_be_is_refused(self):
+        empty = self.file("empty.txt", b"")
+        for words, said in ((["--batch", self.path("none.txt")], "none.txt"),
+                            (["--batch", empty], "no line"),
+                            (["A prompt", "--batch", empty], "more than one prompt"),
+                            (["--batch", empty, "--verify"], "--verify"),
+                            (["A prompt", "--resident", "0"], "--resident")):
+            with self.subTest(words=words):
+                done = ahead("run", MODEL, *words)
+                self.assert_exit(done, USAGE)
+                self.assertIn(said, done.stderr.decode())
+
+
+class ShortOfMemory(CliTest):
+    """Address space limited while the real program runs (ulimit -v).
+
+    Between what a run needs of it for all else and what it needs with the cache of a rung of 8192
+    lie 360 MiB; the limits stand in the middle, and are lifted when they have done their work."""
+
+    ROOM = 180 << 20
+    CUT = ["--partition", "attention", "--kv-type", "f32", "--ignore-eos"]
+
+    @staticmethod
+    def address_space(run):
+        status = pathlib.Path(f"/proc/{run.pid}/status").read_text()
+        return int(re.search(r"VmSize:\s+(\d+) kB", status)[1]) << 10
+
+    @staticmethod
+    def limit(run, limit):
+        resource.prlimit(run.pid, resource.RLIMIT_AS, (limit, resource.RLIM_INFINITY))
+
+    @classmethod
+    def setUpClass(cls):
+        """Enough to read the model, too little to reserve for 8192 rows besides."""
+        run = start("run", MODEL, "hi", "--ladder", "64,8192", "--kv", "in-place", *cls.CUT)
+        with run.stdout, run.stderr:
+            lines = iter(run.stderr.readline, b"")
+            made = any(b"compiling" in line for line in lines)  # The cache is made before.
+            size = cls.address_space(run) if made else 0
+            run.kill()
+        run.wait()
+        assert made, "the run never compiled"
+        cls.tight = size - cls.ROOM
+
+    def test_address_space_that_is_refused_is_copied_instead_and_noted_once(self):
+        json_file, trace_file = self.path("run.json"), self.path("run.trace.json")
+        run = start("run", MODEL, "Once upon a time", "--ladder", "64,8192", "--kv", "in-place",
+                    *self.CUT, "--max-new-tokens", "63", "--json", json_file, "--trace",
+                    trace_file)
+        self.limit(run, self.tight)
+        lines = []
+        for line in run.stderr:
+            lines.append(line)
+            if b"compiling" in line:
+                break
+        self.limit(run, resource.RLIM_INFINITY)
+        out, rest = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, OK, (lines, rest))
+        result = json.loads(pathlib.Path(json_file).read_text())
+        self.assertEqual(result["tokens"]["generated"], 63)
+        self.assertEqual(out.decode().strip(), result["output"]["text"].strip())
+        self.assertRegex(result["kv_fallback"], r"copied as it grows.* 377487360 bytes ")
+        self.assertEqual([b["copied_bytes"] for b in result["boundaries"]],
+                         [64 * 30 * 3 * 64 * 2 * 4])
+        trace = json.loads(pathlib.Path(trace_file).read_text())
+        noted = [event for event in trace["traceEvents"]
+                 if result["kv_fallback"] in json.dumps(event, ensure_ascii=False)]
+        self.assertEqual(len(noted), 1)
+
+    def test_no_room_for_the_first_rung_is_an_error_with_the_bytes(self):
+        for policy in ("in-place", "copy-grow", "shared-max"):
+            with self.subTest(policy=policy):
+                run = start("run", MODEL, "hi", "--ladder", "8192", "--kv", policy, *self.CUT,
+                            "-q")
+                self.limit(run, self.tight)
+                out, error = run.communicate(timeout=60)
+                self.assertEqual((run.returncode, out), (FAILED, b""), error)
+                self.assertRegex(error.decode(), r"^ahead: error: .* 377487360 bytes .*\n$")
+
+    def test_no_room_for_the_second_rung_keeps_what_was_produced(self):
+        json_file = self.path("run.json")
+        # All programs are there before the first token: what is asked for then is the cache's.
+        run = start("run", MODEL, "Once upon a time", "--ladder", "64,8192", "--kv", "copy-grow",
+                    "--schedule", "eager", *self.CUT, "--json", json_file, "-q")
+        first = os.read(run.stdout.fileno(), 1)
+        self.limit(run, self.address_space(run) + self.ROOM)
+        rest, error = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, FAILED, error)
+        self.assertRegex(error.decode(), r"^ahead: error: .* 377487360 bytes .*\n$")
+        result = json.loads(pathlib.Path(json_file).read_text())
+        self.assertEqual(result["finish_reason"], "error")
+        self.assertIn(" 377487360 bytes ", result["error"])
+        # The rung is full, and its last step chose one token more.
+        self.assertEqual(result["tokens"]["prompt"] + result["tokens"]["generated"], 65)
+        self.assertEqual((first + rest).decode().strip(), result["output"]["text"].strip())
 
 
 if __name__ == "__main__":

@@ -1,7 +1,11 @@
-// The four designs produce the same tokens, and the same logits at every boundary.
+// The designs produce the same tokens, and the same logits at every boundary.
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <map>
+#include <optional>
+#include <utility>
 
 #include "ahead/llm_pipeline.h"
 #include "support/compare.h"
@@ -60,6 +64,52 @@ TEST(DesignsParity, GreedyTokensAreIdenticalAndLogitsAgreeAtEveryBoundary) {
   // Eager and one-ahead run the same graphs: not a bit may differ, at any step.
   for (const auto& [position, logits] : runs.at("i1").logits) {
     ASSERT_EQ(logits, runs.at("i2").logits.at(position)) << "position " << position;
+  }
+}
+
+constexpr std::size_t kPrompt = 40;
+constexpr std::size_t kForced = 500;
+
+std::vector<std::vector<float>> run_forced(const Model& model, const std::vector<std::int32_t>& ids,
+                                           Partition partition, std::optional<KvType> kv_type) {
+  PipelineConfig config;
+  config.axes.ladder = {64, 128, 256, 576};
+  config.axes.partition = partition;
+  config.kv_type = kv_type;
+  LLMPipeline pipeline(model, "CPU", config);
+  GenerationConfig generation;
+  generation.forced_token_ids.assign(ids.begin() + kPrompt, ids.end());
+  std::vector<std::vector<float>> rows;
+  generation.logits_observer = [&](const StepLogits& step) {
+    rows.emplace_back(step.values.begin(), step.values.end());
+  };
+  const RunResult result = pipeline.generate(std::span(ids).first(kPrompt), generation);
+  EXPECT_EQ(result.error, "");
+  EXPECT_EQ(result.boundaries.size(), 3U);
+  return rows;
+}
+
+TEST(DesignsParity, EveryCutAgreesWithTheWholeGraphOverAForcedText) {
+  const Model model(smollm2_gguf());
+  std::ifstream file(AHEAD_SOURCE_DIR "/data/forced.txt");
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  std::vector<std::int32_t> ids = model.encode(text.substr(0, 16 * (kPrompt + kForced)));
+  ASSERT_GE(ids.size(), kPrompt + kForced);
+  ids.resize(kPrompt + kForced);
+  const auto control = run_forced(model, ids, Partition::kWhole, KvType::kF32);
+  ASSERT_EQ(control.size(), kForced);
+  // The cut at attention in what it stores by default, and in what `whole` does.
+  for (const auto& [partition, kv_type] : std::vector<std::pair<Partition, std::optional<KvType>>>{
+           {Partition::kAttention, std::nullopt},
+           {Partition::kAttention, KvType::kF32},
+           {Partition::blocks(10), KvType::kF32}}) {
+    SCOPED_TRACE(to_string(partition));
+    const auto made = run_forced(model, ids, partition, kv_type);
+    ASSERT_EQ(made.size(), kForced);
+    for (std::size_t i = 0; i < kForced; ++i) {
+      EXPECT_GE(cosine(made[i], control[i]), 0.9999) << "step " << i;
+      EXPECT_EQ(top1(made[i]), top1(control[i])) << "step " << i;
+    }
   }
 }
 

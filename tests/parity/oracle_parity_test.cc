@@ -1,10 +1,13 @@
 // Every step of a forced run, across boundaries, against the unmodified dynamic model.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 
 #include "ahead/llm_pipeline.h"
+#include "openvino/runtime/core.hpp"
+#include "openvino/runtime/properties.hpp"
 #include "parity/oracle.h"
 #include "support/compare.h"
 #include "support/test_models.h"
@@ -98,6 +101,22 @@ TEST(OracleParity, Qwen2ForcedRunEqualsTheDynamicModel) {
       expect_parity(run_forced(model, ids, {partition, kv_type}), oracle, 0.999);
     }
   }
+}
+
+TEST(OracleParity, NobodyNamingTheCachesTypeGetsF16WhereTheDeviceComputesInIt) {
+  const auto capabilities = ov::Core().get_property("CPU", ov::device::capabilities);
+  const bool has_f16 =
+      std::ranges::find(capabilities, ov::device::capability::FP16) != capabilities.end();
+  const Model model(qwen2_gguf());
+  const auto chosen = [&](Partition partition) {
+    PipelineConfig config;
+    config.axes.ladder = {64};
+    config.axes.partition = partition;
+    LLMPipeline pipeline(model, "CPU", config);
+    return pipeline.generate("a", {.max_new_tokens = 1}).kv_type;
+  };
+  EXPECT_EQ(chosen(Partition::kAttention), has_f16 ? KvType::kF16 : KvType::kF32);
+  EXPECT_EQ(chosen(Partition::kWhole), KvType::kF32);
 }
 
 }  // namespace

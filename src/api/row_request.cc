@@ -1,0 +1,33 @@
+// Sampling and text of one sequence. May use: text.
+#include "api/row_request.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ahead {
+
+RowRequest::RowRequest(std::span<const std::int32_t> prompt_ids, const text::Tokenizer& tokenizer,
+                       const GenerationConfig& config, Streamer streamer)
+    : config_(config),
+      streamer_(std::move(streamer)),
+      sampler_({.do_sample = config.do_sample,
+                .temperature = config.temperature,
+                .top_k = config.top_k,
+                .top_p = config.top_p,
+                .repetition_penalty = config.repetition_penalty,
+                .seed = config.rng_seed}),
+      output_(tokenizer, config, streamer_) {
+  sampler_.see(prompt_ids);
+}
+
+std::int32_t RowRequest::choose(std::span<const float> logits) {
+  if (config_.forced_token_ids.empty()) return sampler_.next(logits);
+  return config_.forced_token_ids.at(forced_++);
+}
+
+std::int64_t most_tokens(const GenerationConfig& config) {
+  if (config.forced_token_ids.empty()) return config.max_new_tokens;
+  return std::min(config.max_new_tokens, static_cast<std::int64_t>(config.forced_token_ids.size()));
+}
+
+}  // namespace ahead
