@@ -45,6 +45,6 @@ for design in b0 b1 i1 i2 i3; do
 done
 
 printf '\n'
-say "the four designs on the same text (ladder $ladder)"
+say "the designs on the same text (ladder $ladder)"
 python3 scripts/designs_table.py "${files[@]}"
 printf '\nResults and a timeline for https://ui.perfetto.dev (%s) are in %s\n' story.trace.json "$results"

@@ -143,7 +143,7 @@ PipelineConfig read_pipeline(const RunFlags& flags) {
   if (flags.resident) {
     config.resident_rungs =
         whole("--resident", *flags.resident,
-              {.least = 1, .most = 1 << 20, .takes = "a whole number of rungs from 1"});
+              {.least = 2, .most = 1 << 20, .takes = "a whole number of rungs from 2"});
   }
   if (flags.device_cores) {
     config.device_cores = cores("--device-cores", *flags.device_cores);

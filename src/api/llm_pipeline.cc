@@ -73,9 +73,9 @@ PipelineConfig checked(PipelineConfig config, const ModelFacts& facts) {
                                                  std::to_string(config.prefill_chunk) +
                                                  " tokens cannot be; give at least 1");
   }
-  if (config.resident_rungs < 1) {
+  if (config.resident_rungs < 2) {
     throw Error(ErrorKind::kInvalidArgument, std::to_string(config.resident_rungs) +
-                                                 " resident rungs cannot be; give at least 1");
+                                                 " resident rungs cannot be; give at least 2, what a switch needs");
   }
   for (const auto& cores : {config.device_cores, config.compile_cores}) {
     if (!cores.empty()) const ScopedAffinity probe(cores);

@@ -124,7 +124,7 @@ Refusals refuse_each_call(KvPolicy policy) {
 
 TEST(KvFaultsTest, SharedMaxIsRefusedBeforeItsFirstRowOrNever) {
   const Refusals refusals = refuse_each_call(KvPolicy::kSharedMax);
-  EXPECT_EQ(refusals.constructions, 4U);
+  EXPECT_EQ(refusals.constructions, 2U * 4) << "each region, and its pages";
   EXPECT_EQ(refusals.growths + refusals.appends + refusals.fallbacks, 0U);
 }
 

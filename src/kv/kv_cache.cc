@@ -180,11 +180,16 @@ Error KvCache::refused(std::size_t capacity, const Error& error) const {
 }
 
 void KvCache::write_all() {
-  for (const LayerRegions& layer : regions_) {
-    for (const Region& region : {layer.k.region, layer.v.region}) {
-      // They read as zero already; writing them is what makes the kernel commit them.
-      std::memset(region.data, 0, region.bytes);
+  try {
+    for (const LayerRegions& layer : regions_) {
+      for (const Region& region : {layer.k.region, layer.v.region}) {
+        // They read as zero already. A refusal is an error here, and a kill at the write.
+        pages_.commit(region, {.begin = 0, .bytes = region.bytes});
+        std::memset(region.data, 0, region.bytes);
+      }
     }
+  } catch (const Error& error) {
+    throw refused(options_.last_capacity, error);
   }
   written_ = true;
 }

@@ -77,6 +77,11 @@ class Session::Run {
     return std::any_of(rows_.begin(), rows_.end(), [](const Sequence& row) { return row.runs(); });
   }
 
+  [[nodiscard]] const Sequence& any_running() const {
+    return *std::find_if(rows_.begin(), rows_.end(),
+                         [](const Sequence& row) { return row.runs(); });
+  }
+
   void generate() {
     if (job_.stop.stop_requested()) throw Interrupted();
     // Memory that cannot be had is told now, not after a compile; what it takes hides behind one.
@@ -179,6 +184,7 @@ class Session::Run {
     // Its memory goes; one call that serves all must have something in its place.
     if (!own_rungs_ && decode_) bind_all(*decode_);
     row.drop_cache();
+    if (decode_) decode_ = any_running().program;  // keeps no rung that nobody uses
   }
 
   /// Moves every sequence whose rung is full, or that has no decode program yet, to its own.
@@ -350,11 +356,10 @@ class Session::Run {
   /// Binds every sequence to a program that serves them all in one call: one that has ended reads
   /// another's rows, and nobody reads what comes of it.
   void bind_all(compile::Program& program) const {
-    const auto any =
-        std::find_if(rows_.begin(), rows_.end(), [](const Sequence& row) { return row.runs(); });
+    const Sequence& any = any_running();
     for (const Sequence& row : rows_) {
       if (row.runs()) continue;
-      program.bind_cache(row.number(), any->layers());
+      program.bind_cache(row.number(), any.layers());
       program.set_live_rows(row.number(), 0);
     }
   }

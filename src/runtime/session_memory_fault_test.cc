@@ -92,7 +92,7 @@ constexpr std::size_t kRegions = 2 * FakeModel::kLayers;
 
 TEST(RefusedMemoryTest, SharedMaxThrowsBeforeTheFirstTokenOrRunsToTheEnd) {
   const Endings endings = refuse_each_call(KvPolicy::kSharedMax, prompt_of(4));
-  EXPECT_EQ(endings.thrown, kRegions);
+  EXPECT_EQ(endings.thrown, 2 * kRegions) << "each region, and its pages";
   EXPECT_EQ(endings.in_error + endings.fallbacks + endings.unharmed, 0U);
 }
 

@@ -19,7 +19,7 @@ namespace {
 
 const std::vector<std::int64_t> kLadder = {32, 48, 80, 128};
 /// Tokens each sequence is forced along; every one crosses a boundary at least.
-constexpr std::size_t kForced = 50;
+constexpr std::size_t kForced = 30;
 
 /// The forced text, and where sequences go on from it.
 struct Text {
@@ -98,7 +98,7 @@ INSTANTIATE_TEST_SUITE_P(
              0.01F},
         Case{"attentionInF32",
              with(Partition::kAttention, KvPolicy::kInPlace, KvType::kF32),
-             {3, 8},
+             {8},
              0},
         Case{"whole", with(Partition::kWhole, KvPolicy::kCopyGrow, KvType::kF32), {3}, 0},
         Case{"blocks", with(Partition::blocks(10), KvPolicy::kInPlace, KvType::kF32), {3}, 0}),

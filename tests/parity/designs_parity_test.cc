@@ -1,6 +1,7 @@
 // The designs produce the same tokens, and the same logits at every boundary.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -73,7 +74,7 @@ constexpr std::size_t kForced = 500;
 std::vector<std::vector<float>> run_forced(const Model& model, const std::vector<std::int32_t>& ids,
                                            Partition partition, std::optional<KvType> kv_type) {
   PipelineConfig config;
-  config.axes.ladder = {64, 128, 256, 576};
+  config.axes.ladder = {64, 96, 128, 576};
   config.axes.partition = partition;
   config.kv_type = kv_type;
   LLMPipeline pipeline(model, "CPU", config);
@@ -104,9 +105,14 @@ TEST(DesignsParity, EveryCutAgreesWithTheWholeGraphOverAForcedText) {
            {Partition::kAttention, KvType::kF32},
            {Partition::blocks(10), KvType::kF32}}) {
     SCOPED_TRACE(to_string(partition));
-    const auto made = run_forced(model, ids, partition, kv_type);
-    ASSERT_EQ(made.size(), kForced);
-    for (std::size_t i = 0; i < kForced; ++i) {
+    // A layer's weights as inputs are slow on this device: behind the last boundary a few tokens
+    // do, unless AHEAD_LONG_TESTS is set.
+    const bool blocks = partition.kind == Partition::Kind::kBlocks;
+    const std::size_t tokens = blocks && std::getenv("AHEAD_LONG_TESTS") == nullptr ? 110 : kForced;
+    const std::vector<std::int32_t> some(ids.begin(), ids.begin() + kPrompt + tokens);
+    const auto made = run_forced(model, some, partition, kv_type);
+    ASSERT_EQ(made.size(), tokens);
+    for (std::size_t i = 0; i < tokens; ++i) {
       EXPECT_GE(cosine(made[i], control[i]), 0.9999) << "step " << i;
       EXPECT_EQ(top1(made[i]), top1(control[i])) << "step " << i;
     }
