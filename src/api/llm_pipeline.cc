@@ -74,8 +74,9 @@ PipelineConfig checked(PipelineConfig config, const ModelFacts& facts) {
                                                  " tokens cannot be; give at least 1");
   }
   if (config.resident_rungs < 2) {
-    throw Error(ErrorKind::kInvalidArgument, std::to_string(config.resident_rungs) +
-                                                 " resident rungs cannot be; give at least 2, what a switch needs");
+    throw Error(ErrorKind::kInvalidArgument,
+                std::to_string(config.resident_rungs) +
+                    " resident rungs cannot be; give at least 2, what a switch needs");
   }
   for (const auto& cores : {config.device_cores, config.compile_cores}) {
     if (!cores.empty()) const ScopedAffinity probe(cores);
@@ -93,6 +94,7 @@ struct LLMPipeline::Impl {
   SteadyClock clock;
   kv::OsPages pages;
   ThreadExecutor executor;
+  ThreadExecutor helper;  ///< on the device's cores, for as long as the device waits
   compile::ProgramStore programs;
 
   Impl(const Model& opened, const std::shared_ptr<const model::Decoder>& graph,
@@ -102,7 +104,9 @@ struct LLMPipeline::Impl {
         config(std::move(chosen)),
         decoder(*graph),
         executor({.cores = config.compile_cores}),
-        programs({.backend = backend(graph, core), .device = device}, executor, clock) {}
+        helper({.cores = config.device_cores}),
+        programs({.backend = backend(graph, core), .device = device, .helper = &helper}, executor,
+                 clock) {}
 
   [[nodiscard]] RequestCheck request(std::span<const std::int32_t> prompt,
                                      const GenerationConfig& generation) const {

@@ -40,7 +40,8 @@ class Backend {
   virtual ~Backend() = default;
   /// The parts, values and calls of a program. Any thread.
   [[nodiscard]] virtual graph::ProgramSpec spec(const graph::ProgramShape& shape) const = 0;
-  /// Compiles part `part` of spec(shape). Called on the compile thread, one call at a time. Throws
+  /// Compiles part `part` of spec(shape). Called for one program at a time, on
+  /// the compile thread and on one that helps it, at once and for a part each. Throws
   /// anything derived from std::exception.
   [[nodiscard]] virtual std::shared_ptr<Artifact> compile(const graph::ProgramShape& shape,
                                                           std::size_t part) = 0;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -64,7 +65,10 @@ class FakeBackend final : public Backend {
 
   [[nodiscard]] std::shared_ptr<Artifact> compile(const graph::ProgramShape& shape,
                                                   std::size_t part) override {
-    compiles_.push_back({shape, spec(shape).parts.at(part).name});
+    {
+      const std::lock_guard lock(mutex_);
+      compiles_.push_back({shape, spec(shape).parts.at(part).name});
+    }
     if (script_->compile_cost) script_->spend(script_->compile_cost(shape, part));
     const auto failure = script_->compile_failures.find(shape);
     if (failure != script_->compile_failures.end()) throw std::runtime_error(failure->second);
@@ -193,7 +197,8 @@ class FakeBackend final : public Backend {
 
   const Options options_;
   const std::shared_ptr<FakeScript> script_;
-  std::vector<Compile> compiles_;  // compile thread, then read
+  std::mutex mutex_;
+  std::vector<Compile> compiles_;  // guarded by mutex_ while something compiles
 };
 
 }  // namespace ahead::compile

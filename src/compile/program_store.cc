@@ -2,6 +2,8 @@
 #include "compile/program_store.h"
 
 #include <algorithm>
+#include <atomic>
+#include <condition_variable>
 #include <exception>
 #include <mutex>
 #include <tuple>
@@ -10,6 +12,7 @@
 #include "ahead/error.h"
 #include "base/check.h"
 #include "base/text.h"
+#include "compile/part_queue.h"
 
 namespace ahead::compile {
 namespace {
@@ -49,31 +52,67 @@ struct ProgramStore::Shared {
   std::map<std::pair<std::int64_t, std::int64_t>, std::weak_ptr<Workspace>> workspaces;
   std::vector<CompileLog> log;                    // guarded by mutex
   std::vector<std::shared_ptr<Program>> dropped;  // guarded by mutex
+  std::condition_variable queue_changed;
+  std::shared_ptr<PartQueue> open_queue;  // guarded by mutex: parts to take, while there are any
+  graph::ProgramShape queue_shape;        // guarded by mutex
 
   Shared(Options chosen, const Clock& watch) : options(std::move(chosen)), clock(watch) {}
+
+  std::shared_ptr<Artifact> compile_part(const graph::ProgramShape& shape, const std::string& name,
+                                         std::size_t part) const {
+    std::shared_ptr<Artifact> artifact = options.backend->compile(shape, part);
+    const auto devices = artifact->execution_devices();
+    if (!runs_on(devices, options.device)) {
+      throw Error(ErrorKind::kDevice, "part '" + name + "' of " + to_string(shape) + " runs on " +
+                                          join(devices) + ", not on " + options.device +
+                                          " as asked; choose another --device");
+    }
+    return artifact;
+  }
+
+  /// Says what is being compiled, to who may help.
+  void publish(const graph::ProgramShape& shape, std::shared_ptr<PartQueue> queue) {
+    const std::lock_guard lock(mutex);
+    queue_shape = shape;
+    open_queue = std::move(queue);
+    queue_changed.notify_all();
+  }
+
+  /// Compiles parts of `shape` while `waiting` holds. The helper's thread.
+  void help(const graph::ProgramShape& shape, const std::atomic<bool>& waiting) {
+    std::shared_ptr<PartQueue> queue;
+    {
+      std::unique_lock lock(mutex);
+      queue_changed.wait(lock, [&] { return !waiting || (open_queue && queue_shape == shape); });
+      if (waiting) queue = open_queue;
+    }
+    if (queue) queue->work([&] { return waiting.load(); });
+  }
 
   /// Compiles what is missing of a program. Compile thread.
   std::shared_ptr<Program> build(const graph::ProgramShape& shape) {
     graph::ProgramSpec spec = options.backend->spec(shape);
+    const auto key_of = [&](std::size_t part) {
+      const graph::PartSpec& of = spec.parts[part];
+      return ArtifactKey{part, of.depends_on_batch ? shape.batch : 1,
+                         of.depends_on_tokens ? shape.tokens : 0,
+                         of.depends_on_rung ? shape.rung : 0};
+    };
     std::vector<std::shared_ptr<Artifact>> artifacts;
+    std::vector<std::size_t> missing;
     for (std::size_t part = 0; part < spec.parts.size(); ++part) {
-      const std::int64_t rung = spec.parts[part].depends_on_rung ? shape.rung : 0;
-      const std::int64_t batch = spec.parts[part].depends_on_batch ? shape.batch : 1;
-      const std::int64_t tokens = spec.parts[part].depends_on_tokens ? shape.tokens : 0;
-      std::weak_ptr<Artifact>& known = parts[{part, batch, tokens, rung}];
-      std::shared_ptr<Artifact> artifact = known.lock();
-      if (!artifact) {
-        artifact = options.backend->compile(shape, part);
-        const auto devices = artifact->execution_devices();
-        if (!runs_on(devices, options.device)) {
-          throw Error(ErrorKind::kDevice, "part '" + spec.parts[part].name + "' of " +
-                                              to_string(shape) + " runs on " + join(devices) +
-                                              ", not on " + options.device +
-                                              " as asked; choose another --device");
-        }
-        known = artifact;
-      }
-      artifacts.push_back(std::move(artifact));
+      artifacts.push_back(parts[key_of(part)].lock());
+      if (!artifacts.back()) missing.push_back(part);
+    }
+    const auto queue = std::make_shared<PartQueue>(missing, [&](std::size_t part) {
+      return compile_part(shape, spec.parts[part].name, part);
+    });
+    publish(shape, queue);
+    queue->work([] { return true; });
+    publish(shape, nullptr);
+    for (auto& [part, artifact] : queue->finish()) {
+      parts[key_of(part)] = artifact;
+      artifacts[part] = std::move(artifact);
     }
     std::weak_ptr<Workspace>& known = workspaces[{shape.batch, shape.tokens}];
     std::shared_ptr<Workspace> workspace = known.lock();
@@ -155,7 +194,19 @@ void ProgramStore::start(const graph::ProgramShape& shape, std::string reason) {
 }
 
 bool ProgramStore::wait(const graph::ProgramShape& shape, std::stop_token stop) {
-  return executor_.wait(std::move(stop), [&] { return state(shape) != ProgramState::kCompiling; });
+  const auto done = [&] { return state(shape) != ProgramState::kCompiling; };
+  if (shared_->options.helper == nullptr) return executor_.wait(std::move(stop), done);
+
+  const auto waiting = std::make_shared<std::atomic<bool>>(true);
+  shared_->options.helper->post(
+      [shared = shared_, shape, waiting] { shared->help(shape, *waiting); });
+  const bool came = executor_.wait(std::move(stop), done);
+  {
+    const std::lock_guard lock(shared_->mutex);
+    *waiting = false;
+  }
+  shared_->queue_changed.notify_all();
+  return came;
 }
 
 std::shared_ptr<Program> ProgramStore::install(const graph::ProgramShape& shape) {
