@@ -67,8 +67,8 @@ struct PipelineConfig {
   std::string design;
   /// Prompt tokens that go through the device at once. Above 0.
   std::int64_t prefill_chunk = 128;
-  /// Rungs whose programs stay in memory. The current one and its successor are what a switch needs:
-  /// at least 2.
+  /// Rungs whose programs stay in memory. The current one and its successor are what a switch
+  /// needs: at least 2.
   std::int64_t resident_rungs = 2;
   /// Cores for the device and for background compiles. Empty: the first core the process may use
   /// for the device and the others, or else the same one, for compiles.
