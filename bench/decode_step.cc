@@ -141,6 +141,8 @@ void add_all() {
   const std::vector<Variant> variants = {
       {"attention/f16", {.partition = Partition::kAttention, .kv_type = KvType::kF16}},
       {"attention/f32", {.partition = Partition::kAttention, .kv_type = KvType::kF32}},
+      {"attention/f16/static bodies",
+       {.partition = Partition::kAttention, .kv_type = KvType::kF16, .open_tokens = false}},
       {"attention/f16/block256",
        {.partition = Partition::kAttention, .kv_type = KvType::kF16, .block_rows = 256}},
       {"attention/f16/block512",

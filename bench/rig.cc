@@ -23,7 +23,7 @@ std::shared_ptr<compile::Backend> backend(const Rig::Options& options) {
           loaded().decoder,
           {.partition = options.partition,
            .cache = {.type = to_element(options.kv_type), .block_rows = options.block_rows},
-           .open_tokens = compile::takes_any_tokens("CPU")}),
+           .open_tokens = options.open_tokens}),
       .device = "CPU",
       .device_threads = 1});
 }

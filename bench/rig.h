@@ -36,6 +36,8 @@ class Rig {
     KvPolicy kv = KvPolicy::kSharedMax;
     std::int64_t batch = 1;
     std::int64_t block_rows = 128;
+    /// Parts without an attention take any number of tokens, as in the library; otherwise one.
+    bool open_tokens = true;
     std::int64_t first_rung = 0;
     std::int64_t last_rung = 0;
   };

@@ -261,6 +261,16 @@ RunResult LLMPipeline::generate_batch(std::span<const std::vector<std::int32_t>>
       config.logits_observer(own);
     };
   }
+  if (config.progress_observer) {
+    renumbered.progress_observer = [&](const Progress& progress) {
+      using Kind = Progress::Kind;
+      Progress own = progress;
+      if (own.kind != Kind::kCompileBegin && own.kind != Kind::kCompileEnd) {
+        own.row = static_cast<std::int64_t>(sorted.places.at(static_cast<std::size_t>(own.row)));
+      }
+      config.progress_observer(own);
+    };
+  }
   BatchStreamer own_rows;
   if (streamer) {
     own_rows = [&](std::size_t row, std::string_view text) {

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <barrier>
+#include <latch>
 #include <set>
 #include <stdexcept>
 #include <thread>
@@ -126,6 +127,31 @@ TEST(HelperTest, AWaitThatIsStoppedLeavesTheHelperFree) {
     EXPECT_TRUE(store.wait(shape, {}));
     EXPECT_EQ(store.state(shape), ProgramState::kReady);
   }
+}
+
+TEST(HelperTest, ManyWaitsThatAreStoppedLeaveOneTaskWithTheHelper) {
+  const auto script = std::make_shared<FakeScript>();
+  std::latch open(1);
+  script->compile_cost = [&](const graph::ProgramShape&, std::size_t) {
+    open.wait();
+    return std::chrono::nanoseconds(0);
+  };
+  const SteadyClock clock;
+  ThreadExecutor executor{{}};
+  ThreadExecutor helper{{.queue_bound = 2}};
+  ProgramStore store(
+      {.backend = std::make_shared<FakeBackend>(FakeBackend::Options{.cut = true}, script),
+       .device = "FAKE",
+       .helper = &helper},
+      executor, clock);
+  const graph::ProgramShape shape{.rung = 16};
+  store.start(shape, "the test");
+  std::stop_source stopped;
+  stopped.request_stop();
+  for (int wait = 0; wait < 40; ++wait) EXPECT_FALSE(store.wait(shape, stopped.get_token()));
+  open.count_down();
+  EXPECT_TRUE(store.wait(shape, {}));
+  EXPECT_EQ(store.state(shape), ProgramState::kReady);
 }
 
 }  // namespace

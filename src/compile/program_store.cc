@@ -2,7 +2,6 @@
 #include "compile/program_store.h"
 
 #include <algorithm>
-#include <atomic>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
@@ -55,6 +54,8 @@ struct ProgramStore::Shared {
   std::condition_variable queue_changed;
   std::shared_ptr<PartQueue> open_queue;  // guarded by mutex: parts to take, while there are any
   graph::ProgramShape queue_shape;        // guarded by mutex
+  std::optional<graph::ProgramShape> awaited;  // guarded by mutex: what a request waits for
+  bool helping = false;                        // guarded by mutex: a helper's task is outstanding
 
   Shared(Options chosen, const Clock& watch) : options(std::move(chosen)), clock(watch) {}
 
@@ -78,15 +79,25 @@ struct ProgramStore::Shared {
     queue_changed.notify_all();
   }
 
-  /// Compiles parts of `shape` while `waiting` holds. The helper's thread.
-  void help(const graph::ProgramShape& shape, const std::atomic<bool>& waiting) {
+  /// Compiles parts of what is waited for, while it is. The helper's thread.
+  void help() {
     std::shared_ptr<PartQueue> queue;
-    {
-      std::unique_lock lock(mutex);
-      queue_changed.wait(lock, [&] { return !waiting || (open_queue && queue_shape == shape); });
-      if (waiting) queue = open_queue;
+    std::unique_lock lock(mutex);
+    while (true) {
+      queue_changed.wait(lock, [&] {
+        return !awaited || (open_queue && open_queue != queue && queue_shape == *awaited);
+      });
+      if (!awaited) break;
+      queue = open_queue;
+      const graph::ProgramShape shape = *awaited;
+      lock.unlock();
+      queue->work([&] {
+        const std::lock_guard asking(mutex);
+        return awaited == shape;
+      });
+      lock.lock();
     }
-    if (queue) queue->work([&] { return waiting.load(); });
+    helping = false;
   }
 
   /// Compiles what is missing of a program. Compile thread.
@@ -197,15 +208,18 @@ bool ProgramStore::wait(const graph::ProgramShape& shape, std::stop_token stop) 
   const auto done = [&] { return state(shape) != ProgramState::kCompiling; };
   if (shared_->options.helper == nullptr) return executor_.wait(std::move(stop), done);
 
-  const auto waiting = std::make_shared<std::atomic<bool>>(true);
-  shared_->options.helper->post(
-      [shared = shared_, shape, waiting] { shared->help(shape, *waiting); });
-  const bool came = executor_.wait(std::move(stop), done);
-  {
+  const auto await = [&](std::optional<graph::ProgramShape> awaited) {
     const std::lock_guard lock(shared_->mutex);
-    *waiting = false;
-  }
-  shared_->queue_changed.notify_all();
+    shared_->awaited = awaited;
+    shared_->queue_changed.notify_all();
+    // Who still compiles for an earlier wait turns to this one.
+    const bool post = awaited && !shared_->helping;
+    shared_->helping = shared_->helping || post;
+    return post;
+  };
+  if (await(shape)) shared_->options.helper->post([shared = shared_] { shared->help(); });
+  const bool came = executor_.wait(std::move(stop), done);
+  (void)await(std::nullopt);
   return came;
 }
 

@@ -76,8 +76,12 @@ struct Later {
 std::vector<Later> decode_programs(const NeedsQuery& query) {
   // Without rungs of their own all are where the longest is.
   std::int64_t longest = 0;
+  std::vector<Sequence> decoding;
   for (const Sequence& sequence : query.sequences) {
-    longest = std::max({longest, sequence.live, sequence.prompt});
+    const std::int64_t begin = std::max(sequence.live, sequence.prompt);
+    if (begin >= query.ladder.back()) continue;  // its first token is its last
+    longest = std::max(longest, begin);
+    decoding.push_back(sequence);
   }
   std::vector<Later> programs;
   std::int64_t below = 0;
@@ -85,7 +89,7 @@ std::vector<Later> decode_programs(const NeedsQuery& query) {
     Later program{.need = {1, rung, query.batch},
                   .first_use = std::numeric_limits<std::int64_t>::max()};
     bool used = false;
-    for (const Sequence& sequence : query.sequences) {
+    for (const Sequence& sequence : decoding) {
       const std::int64_t begin = std::max(sequence.live, sequence.prompt);
       const std::int64_t place = query.own_rungs ? begin : longest;
       if (rung <= place || (!query.own_rungs && rung < query.least_rung)) continue;

@@ -150,6 +150,18 @@ TEST(BatchNeedsTest, WithoutRungsOfTheirOwnAllDecodeWhereTheLongestIs) {
   EXPECT_EQ(needs.reachable, 2U);
 }
 
+TEST(BatchNeedsTest, APromptThatFillsTheLastRungTakesNoStep) {
+  for (const bool own_rungs : {false, true}) {
+    const Needs needs =
+        needs_of({.ladder = {16, 32},
+                  .sequences = {{.prompt = 32, .most = 99}, {.prompt = 5, .most = 99}},
+                  .chunk = 8,
+                  .batch = 2,
+                  .own_rungs = own_rungs});
+    EXPECT_EQ(needs.programs, (std::vector<Need>{{8, 16}, {8, 32}, {1, 16, 2}, {1, 32, 2}}));
+  }
+}
+
 TEST(BatchNeedsTest, WhenTheLongestEndsTheOthersStayWhereTheyAre) {
   const Needs needs = needs_of({.ladder = {16, 32, 64, 128},
                                 .sequences = {{.live = 20, .prompt = 4, .most = 70}},

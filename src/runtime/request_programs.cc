@@ -30,7 +30,12 @@ double RequestPrograms::settle(const plan::Needs& needs, bool at_boundary) {
   while (true) {
     const auto compiling = store.compiling();
     const plan::Decision decision = decide(needs, true);
-    if (decision.action == plan::Action::kProceed) return waited_s;
+    if (decision.action == plan::Action::kProceed) {
+      const plan::Need& need = needs.programs[decision.need];
+      const bool failed = store.state(shape_of(need)) == plan::Status::kFailed;
+      if (failed) (void)install(need);  // throws; what else the step needs may not be there
+      return waited_s;
+    }
     if (dependencies_.stop.stop_requested()) throw Interrupted();  // before one nobody wants
     if (decision.action == plan::Action::kStart) {
       start(needs, decision);

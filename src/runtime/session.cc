@@ -184,6 +184,7 @@ class Session::Run {
     // Its memory goes; one call that serves all must have something in its place.
     if (!own_rungs_ && decode_) bind_all(*decode_);
     row.drop_cache();
+    sample_memory();
     if (decode_) decode_ = any_running().program;  // keeps no rung that nobody uses
   }
 
@@ -204,6 +205,11 @@ class Session::Run {
     needs_ = needs();
     bool ready = programs_.ready(needs_);
     double waited_s = programs_.settle(needs_, first_token_out_ && any_boundary(moves, wanted));
+    // What is left is freed by the store's thread: nothing here may be the last to hold it.
+    prefill_.reset();
+    for (Sequence& row : rows_) {
+      if (moves(row)) row.program.reset();
+    }
     for (std::size_t index = 0; index < needs_.now; ++index) {
       const plan::Need& need = needs_.programs[index];
       const std::shared_ptr<compile::Program> next = programs_.install(need);
@@ -227,7 +233,6 @@ class Session::Run {
       }
       if (!own_rungs_) bind_all(*next);
     }
-    prefill_.reset();
     release_left();
   }
 
@@ -291,6 +296,13 @@ class Session::Run {
     std::vector<std::int64_t> in_use;
     for (std::size_t index = 0; index < needs_.now; ++index) {
       in_use.push_back(needs_.programs[index].rung);
+    }
+    if (own_rungs_) {  // a prompt may be done before the others', its rung unused until then
+      for (const Sequence& row : rows_) {
+        if (row.runs()) {
+          in_use.push_back(plan::rung_above(options_.axes.ladder, row.live() + row.prompt_left()));
+        }
+      }
     }
     programs_.release_left(in_use, needs_);
   }

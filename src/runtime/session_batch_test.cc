@@ -208,6 +208,28 @@ TEST(BatchFailureTest, ALateFailureKeepsTheTokensOfAll) {
   EXPECT_EQ(batch.tokens[0], FakeModel::generate(prompts_of({4, 10})[0], 7));
 }
 
+TEST(BatchFailureTest, AProgramThatFailedBeforeIsAnErrorAlsoWhenAnotherIsMissing) {
+  for (const Schedule schedule : {Schedule::kOnDemand, Schedule::kOneAhead}) {
+    World world(own_rungs(schedule));
+    world.script->compile_failures[{2, 1, 32}] = "no room";
+    static_cast<void>(world.run_batch({.prompts = prompts_of({20, 20})}));
+    const World::Batch batch = world.run_batch({.prompts = prompts_of({5, 20})});
+    EXPECT_EQ(batch.result.finish_reason, FinishReason::kError);
+    EXPECT_NE(batch.result.error.find("no room"), std::string::npos) << batch.result.error;
+    EXPECT_EQ(batch.tokens[0].size(), 1U);
+    EXPECT_EQ(batch.tokens[1].size(), 1U);
+  }
+}
+
+TEST(OwnRungsTest, EagerCompilesNothingTwiceForPromptsOfManyLengths) {
+  World world(own_rungs(Schedule::kEager));
+  const World::Batch batch = world.run_batch({.prompts = prompts_of({5, 20, 50})});
+  EXPECT_EQ(batch.wrong_logits, 0U);
+  const auto started = world.started();
+  EXPECT_EQ(std::set<graph::ProgramShape>(started.begin(), started.end()).size(), started.size());
+  EXPECT_EQ(batch.result.time_s.boundary_wait, 0);
+}
+
 TEST(ResidentTest, MoreRungsStayWhereAskedFor) {
   World::Options options{.axes = {.ladder = {16, 32, 64, 128}}, .resident = 4};
   World world(options);
