@@ -15,8 +15,8 @@
 namespace ahead::test {
 namespace {
 
-const std::vector<std::int64_t> kLadder = {64, 128, 256, 512};
-constexpr std::int64_t kNewTokens = 480;
+const std::vector<std::int64_t> kLadder = {64, 128, 192, 320};
+constexpr std::int64_t kNewTokens = 240;
 /// Steps compared on either side of a boundary.
 constexpr std::int64_t kSide = 8;
 
