@@ -343,7 +343,10 @@ class Session::Run {
     if (next) bind(*next, row);
     row.program = next;
     const TimePoint bound = recorder_.now();
-    sample_memory();  // at the peak: both buffers
+    // At the peak, both buffers. Reading the kernel's account takes milliseconds, which the first
+    // token behind a switch in place would pay for nothing: it commits no page.
+    const bool moved = growth.copied_bytes > 0;
+    if (moved) sample_memory();
     const TimePoint releasing = recorder_.now();
     row.cache().release_old();
     release_left();
@@ -351,7 +354,11 @@ class Session::Run {
     record.copied_bytes = static_cast<std::int64_t>(growth.copied_bytes);
     record.live_blocks = static_cast<std::int64_t>(growth.live_blocks);
     record.row = row.number();
-    sample_memory();
+    if (moved) {
+      sample_memory();
+    } else {
+      recorder_.memory(held(committed_bytes_));
+    }
     const Progress progress{.kind = Progress::Kind::kBoundary,
                             .row = row.number(),
                             .rung = record.to,
@@ -430,15 +437,22 @@ class Session::Run {
   }
 
   void sample_memory() {
-    Recorder::Memory memory;
+    committed_bytes_ = 0;
+    for (const Sequence& row : rows_) {
+      const std::int64_t committed = row.committed_bytes();
+      committed_bytes_ = committed < 0 || committed_bytes_ < 0 ? -1 : committed_bytes_ + committed;
+    }
+    recorder_.memory(held(committed_bytes_));
+  }
+
+  /// What the caches hold, with the kernel's account as of the last reading.
+  [[nodiscard]] Recorder::Memory held(std::int64_t committed_bytes) const {
+    Recorder::Memory memory{.committed_bytes = committed_bytes};
     for (const Sequence& row : rows_) {
       memory.reserved_bytes += row.reserved_bytes();
-      const std::int64_t committed = row.committed_bytes();
       memory.live_bytes += row.live_bytes();
-      memory.committed_bytes =
-          committed < 0 || memory.committed_bytes < 0 ? -1 : memory.committed_bytes + committed;
     }
-    recorder_.memory(memory);
+    return memory;
   }
 
   const Options& options_;
@@ -456,6 +470,7 @@ class Session::Run {
   std::shared_ptr<compile::Program> prefill_;  ///< serves the prompts one after the other
   std::shared_ptr<compile::Program> decode_;   ///< of any sequence: they share what is not theirs
   std::vector<std::int64_t> step_rungs_;
+  std::int64_t committed_bytes_ = 0;  ///< as last read
 };
 
 Session::Session(Options options, Dependencies dependencies)
