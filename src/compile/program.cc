@@ -38,6 +38,13 @@ Program::Program(graph::ProgramSpec spec, std::vector<std::shared_ptr<Artifact>>
       artifacts_(std::move(artifacts)),
       workspace_(workspace ? std::move(workspace) : std::make_shared<Workspace>()) {
   AHEAD_CHECK(artifacts_.size() == spec_.parts.size(), "one artifact a part");
+  for (const auto& artifact : artifacts_) {
+    for (const std::string& device : artifact->execution_devices()) {
+      if (std::find(devices_.begin(), devices_.end(), device) == devices_.end()) {
+        devices_.push_back(device);
+      }
+    }
+  }
   for (std::size_t index = 0; index < spec_.values.size(); ++index) {
     const graph::ValueSpec& value = spec_.values[index];
     values_[{value.role, value.layer, value.row}] = index;
@@ -196,18 +203,6 @@ KeyValue Program::new_rows(std::int64_t layer, std::int64_t row) const {
     return tensor;
   };
   return {of_row(Role::kNewK), of_row(Role::kNewV)};
-}
-
-std::vector<std::string> Program::execution_devices() const {
-  std::vector<std::string> devices;
-  for (const auto& artifact : artifacts_) {
-    for (const std::string& device : artifact->execution_devices()) {
-      if (std::find(devices.begin(), devices.end(), device) == devices.end()) {
-        devices.push_back(device);
-      }
-    }
-  }
-  return devices;
 }
 
 }  // namespace ahead::compile

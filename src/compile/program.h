@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -79,7 +80,7 @@ class Program {
   [[nodiscard]] KeyValue new_rows(std::int64_t layer, std::int64_t row) const;
 
   /// Where the parts run, without repeats.
-  [[nodiscard]] std::vector<std::string> execution_devices() const;
+  [[nodiscard]] const std::vector<std::string>& execution_devices() const { return devices_; }
 
  private:
   /// A port of a request that a value flows through.
@@ -97,6 +98,7 @@ class Program {
 
   graph::ProgramSpec spec_;
   std::vector<std::shared_ptr<Artifact>> artifacts_;
+  std::vector<std::string> devices_;  ///< asked for once: a back end may take its time
   std::shared_ptr<Workspace> workspace_;
   std::map<ValueKey, std::size_t> values_;
   std::map<std::size_t, Buffer> biases_;  ///< by value
