@@ -158,8 +158,8 @@ TEST_F(OsPagesTest, AKernelThatCannotCommitLeavesItToTheWrite) {
 
 TEST_F(OsPagesTest, MemoryThatCannotBeBackedIsAnErrorWithTheBytesWanted) {
   allocate(8 * page_);
-  // A page of a file that has none: writing it would be a SIGBUS, as where memory is gone. (A hole in
-  // the region would be taken by whatever is mapped next, and released with it.)
+  // A page of a file that has none: writing it would be a SIGBUS, as where memory is gone. (A hole
+  // in the region would be taken by whatever is mapped next, and released with it.)
   const int empty = memfd_create("empty", 0);
   ASSERT_GE(empty, 0);
   ASSERT_NE(mmap(region_.data + 3 * page_, page_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
