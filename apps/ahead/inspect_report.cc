@@ -104,6 +104,8 @@ std::string parts_note(const InspectInput& input) {
     out += " " + std::string(part.phase) + " " + tokens_text(part.tokens) + " in " +
            std::to_string(part.graphs) + " graphs" + (&part == &shared.back() ? ".\n" : ",");
   }
+  out +=
+      "A device that takes any number of tokens, as the CPU does, has one set of them for both.\n";
   return out;
 }
 

@@ -89,7 +89,8 @@ TEST(InspectReport, CutAtAttentionTheWeightsStandInABodyOnceForEachLengthOfAStep
   EXPECT_EQ(json["parts"][0]["graphs"], 31);
   EXPECT_THAT(inspect_text(cut),
               AllOf(HasSubstr("without weights"), HasSubstr("prefill (64 tokens) in 31 graphs"),
-                    HasSubstr("decode (1 token) in 31 graphs."), HasSubstr("decode@1024")));
+                    HasSubstr("decode (1 token) in 31 graphs."),
+                    HasSubstr("as the CPU does, has one set"), HasSubstr("decode@1024")));
 }
 
 TEST(InspectReport, CutInBlocksEmbeddingAndHeadStandBesideTheLayers) {

@@ -108,7 +108,6 @@ TEST(HelperTest, AWaitingRequestsProgramIsCompiledByBoth) {
 TEST(HelperTest, AWaitThatIsStoppedLeavesTheHelperFree) {
   const auto script = std::make_shared<FakeScript>();
   std::stop_source stop;
-  std::stop_source end;
   script->compile_cost = [&](const graph::ProgramShape&, std::size_t) {
     stop.request_stop();
     return std::chrono::nanoseconds(0);
