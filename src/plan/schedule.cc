@@ -52,18 +52,24 @@ Decision wish(const State& state) {
 }
 
 /// Prompts pass through the rungs together: a program for every rung in which one has rows to get.
-std::vector<Need> prompt_programs(const NeedsQuery& query) {
-  std::vector<Need> programs;
+/// Returns the tokens that are left to be read.
+std::int64_t add_prompt_programs(const NeedsQuery& query, Needs& needs) {
   std::int64_t below = 0;
+  std::int64_t left = 0;
   for (const std::int64_t rung : query.ladder) {
-    const bool used =
-        std::any_of(query.sequences.begin(), query.sequences.end(), [&](const Sequence& sequence) {
-          return std::max(sequence.live, below) < std::min(sequence.prompt, rung);
-        });
-    if (used) programs.push_back({chunk_on(rung, query.chunk), rung});
+    std::int64_t here = 0;
+    for (const Sequence& sequence : query.sequences) {
+      here += std::max<std::int64_t>(
+          0, std::min(sequence.prompt, rung) - std::max(sequence.live, below));
+    }
+    if (here > 0) {
+      needs.programs.push_back({.tokens = chunk_on(rung, query.chunk), .rung = rung});
+      needs.first_use.push_back({.prompt_tokens = left});
+    }
+    left += here;
     below = rung;
   }
-  return programs;
+  return left;
 }
 
 /// A decode program, and when it is used first, in steps from now on.
@@ -123,7 +129,7 @@ Needs needs_of(const NeedsQuery& query) {
                 "a prompt is at least one token and fits the last rung");
   }
   Needs needs;
-  needs.programs = prompt_programs(query);
+  const std::int64_t prompt_tokens = add_prompt_programs(query, needs);
   const std::size_t prompts = needs.programs.size();
   needs.reachable = prompts;
 
@@ -137,6 +143,7 @@ Needs needs_of(const NeedsQuery& query) {
     const auto known = std::find(needs.programs.begin(), needs.programs.end(), program.need);
     if (known == needs.programs.end()) {
       needs.programs.push_back(program.need);
+      needs.first_use.push_back({.prompt_tokens = prompt_tokens, .steps = program.first_use});
       if (program.reached && program.first_use == 0) ++at_once;
     }
     if (program.reached) needs.reachable = needs.programs.size();

@@ -21,6 +21,7 @@ struct Need {
   std::int64_t tokens = 1;  ///< new tokens a sequence and step: 1 decodes, more is prefill
   std::int64_t rung = 0;
   std::int64_t batch = 1;
+  std::int64_t tier = 0;  ///< of the forms the decoder is compiled in: 0 is ready soonest
 
   friend bool operator==(const Need&, const Need&) = default;
 };
@@ -46,10 +47,18 @@ struct NeedsQuery {
   std::int64_t least_rung = 0;
 };
 
+/// When a program is used first, from now: after so many tokens of the prompts are read and so many
+/// steps are decoded behind that.
+struct FirstUse {
+  std::int64_t prompt_tokens = 0;
+  std::int64_t steps = 0;
+};
+
 struct Needs {
   /// In order of first use: for what is left of the prompts, then for decoding.
   std::vector<Need> programs;
-  std::size_t now = 1;  ///< how many of them the next step needs
+  std::vector<FirstUse> first_use;  ///< by program
+  std::size_t now = 1;              ///< how many of them the next step needs
   /// Programs the request can reach before its own token limit; the rest only eager compiles.
   std::size_t reachable = 0;
 };

@@ -1,0 +1,117 @@
+// The schedule that knows its deadlines: from where a request stands and what things will cost to
+// one decision and its reason. Pure: no clock, no thread, no file. May use: base.
+//
+// A request works through a line of needs, as every schedule's does (schedule.h). Beside it stand
+// upgrades: programs that do the work of one in use faster, so they have no deadline, only a gain
+// over the tokens that are left.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plan/estimate.h"
+#include "plan/schedule.h"
+
+namespace ahead::plan {
+
+/// A program, where it stands, and what it will cost.
+struct Candidate {
+  Need need;
+  Status status = Status::kAbsent;
+  Estimate compile;        ///< of what is missing of it
+  double first_use_s = 0;  ///< from now, if nothing stalls; 0 where the next step needs it
+  std::int64_t bytes = 0;  ///< of weights that it would hold in memory beyond what is there
+};
+
+/// A program that does the work of one in use in less time.
+struct Upgrade {
+  Candidate program;
+  Estimate token;                ///< a token with it
+  Estimate token_now;            ///< a token as it is
+  std::int64_t tokens_left = 0;  ///< of that work, by the request's own limit and the rung
+};
+
+/// What the planner looks at.
+struct PlannerState {
+  /// In order of first use; those the request can reach before its own token limit, at least the
+  /// `now` first, which the next step needs.
+  std::vector<Candidate> line;
+  std::size_t now = 1;
+  std::vector<Upgrade> upgrades;
+  /// The compile under way, if any: what is left of it. It may be of none of the above.
+  std::optional<double> busy_s;
+  bool other_compiling = false;  ///< it is of none of the above
+  bool switching = false;        ///< as State::switching
+  double token_s = 0;            ///< of the work in use, for "wait until token T"
+  double step_s = 0;  ///< until the next decision, where that is more: a chunk of a prompt
+  std::int64_t tokens_done = 0;            ///< rows the furthest sequence has
+  std::optional<std::int64_t> bytes_free;  ///< what programs may still take; none: no limit
+};
+
+/// A decision of the planner, with what else it expects.
+struct Plan {
+  Decision decision;  ///< its need counts in `line`, or in `upgrades`
+  /// The program meant where the action is kStart or kWait, in `line` or of an upgrade.
+  Need need;
+  bool is_upgrade = false;
+  std::optional<std::int64_t> until_token;  ///< nothing to do before that many rows are live
+  double expected_stall_s = 0;  ///< the request will stand still for the successor that long
+};
+
+/// The next thing to do, as decide().
+[[nodiscard]] Plan plan(const PlannerState& state);
+
+/// Whether to use a ready upgrade from the next token on.
+struct Adoption {
+  bool adopt = false;
+  std::string reason;
+};
+[[nodiscard]] Adoption adopt(const Upgrade& upgrade);
+
+/// A way to begin: read the prompt on `rung` in chunks of `chunk` (1: through the decode program).
+struct Start {
+  std::int64_t rung = 0;
+  std::int64_t chunk = 1;
+};
+
+/// What a start will take, in the order things happen.
+struct StartCost {
+  Start start;
+  Estimate prefill_compile;  ///< of the program that reads the prompt
+  Estimate decode_compile;  ///< of the first decode program behind it; nothing where it is the same
+  double chunk_s = 0;       ///< reading one chunk
+  double first_chunk_extra_s = 0;  ///< what the first chunk takes beyond that
+  double decode_extra_s = 0;  ///< what decoding on this rung costs beyond the smallest, to its end
+};
+
+struct StartDecision {
+  Start start;
+  double first_token_s = 0;  ///< expected
+  std::string reason;
+};
+/// The start with the earliest first token; among those within a twentieth of it the one whose
+/// second token comes first. `starts` is not empty.
+[[nodiscard]] StartDecision choose_start(std::int64_t prompt_tokens,
+                                         const std::vector<StartCost>& starts);
+
+/// At a boundary whose successor is not ready: where to go.
+struct BoundaryChoice {
+  struct Option {
+    std::int64_t rung = 0;
+    Status status = Status::kAbsent;
+    Estimate compile;         ///< until it is ready, from now
+    double token_s = 0;       ///< there
+    std::int64_t tokens = 0;  ///< the request would make up to that rung's end or its own
+  };
+  std::vector<Option> options;  ///< the successor first, then larger rungs
+};
+struct RungDecision {
+  std::int64_t rung = 0;
+  std::string reason;
+};
+[[nodiscard]] RungDecision choose_rung(const BoundaryChoice& choice);
+
+}  // namespace ahead::plan
