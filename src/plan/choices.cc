@@ -1,11 +1,12 @@
 // Where to begin, and where to go at a boundary whose successor is late. May use: base.
+#include "plan/choices.h"
+
 #include <algorithm>
 #include <cmath>
 #include <tuple>
 
 #include "base/check.h"
 #include "plan/phrases.h"
-#include "plan/planner.h"
 
 namespace ahead::plan {
 namespace {

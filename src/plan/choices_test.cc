@@ -1,8 +1,8 @@
 // Where a request begins and where it goes at a late boundary. May use: base, GoogleTest.
+#include "plan/choices.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include "plan/planner.h"
 
 namespace ahead::plan {
 namespace {
