@@ -38,7 +38,7 @@ void Recorder::decision(std::string name, std::string reason) {
 void Recorder::waited(const Wait& wait) {
   flush_steps();
   const double seconds = to_seconds(now() - wait.begin);
-  waits_.push_back({wait.shape, seconds});
+  waits_.push_back({wait.shape, now(), seconds});
   (wait.at_boundary ? result_.time_s.boundary_wait : result_.time_s.foreground_compile) += seconds;
   span("device", "wait for " + to_string(wait.shape), wait.begin);
 }
@@ -134,7 +134,8 @@ void Recorder::finish(const std::vector<compile::CompileLog>& log) {
   double compiled_s = 0;
   double waited_s = 0;
   const TimePoint end = now();
-  for (const compile::CompileLog& entry : log) {
+  for (auto at = log.begin(); at != log.end(); ++at) {
+    const compile::CompileLog& entry = *at;
     const TimePoint ended = entry.end.value_or(end);
     if (ended < begin_) continue;
     CompileRecord record{.part = std::string(entry.shape.phase()),
@@ -142,8 +143,13 @@ void Recorder::finish(const std::vector<compile::CompileLog>& log) {
                          .begin_s = since_begin(entry.begin),
                          .end_s = since_begin(ended),
                          .reason = entry.reason};
+    // A program that was let go may be compiled again: a wait was for the last begun before its
+    // end.
+    const auto again = std::find_if(at + 1, log.end(),
+                                    [&](const auto& later) { return later.shape == entry.shape; });
     for (const Waited& wait : waits_) {
-      if (wait.shape == entry.shape) record.waited_s += wait.seconds;
+      if (wait.shape != entry.shape || wait.end < entry.begin) continue;
+      if (again == log.end() || wait.end < again->begin) record.waited_s += wait.seconds;
     }
     record.foreground = record.waited_s > 0;
     compiled_s += to_seconds(ended - std::max(entry.begin, begin_));

@@ -60,6 +60,7 @@ class Recorder {
  private:
   struct Waited {
     graph::ProgramShape shape;
+    TimePoint end{0};
     double seconds = 0;
   };
 

@@ -198,6 +198,23 @@ TEST_F(RecorderTest, WhatWasWaitedForIsForegroundAndTheRestHidden) {
   EXPECT_NEAR(result.time_s.hidden_compile, 0.030, kExact);
 }
 
+// Each compile of a program that was let go and compiled again got the waits of both.
+TEST_F(RecorderTest, OfAProgramCompiledTwiceEachHasItsOwnWait) {
+  Recorder recorder(clock, result);
+  clock.advance(milliseconds(10));
+  recorder.waited({.shape = kDecode64, .begin = milliseconds(1005), .at_boundary = true});
+  clock.advance(milliseconds(20));
+  recorder.waited({.shape = kDecode64, .begin = milliseconds(1023), .at_boundary = true});
+  recorder.finish({
+      {.shape = kDecode64, .begin = milliseconds(1000), .end = milliseconds(1010)},
+      {.shape = kDecode64, .begin = milliseconds(1020), .end = milliseconds(1030)},
+  });
+  ASSERT_EQ(result.compiles.size(), 2U);
+  EXPECT_NEAR(result.compiles[0].waited_s, 0.005, kExact);
+  EXPECT_NEAR(result.compiles[1].waited_s, 0.007, kExact);
+  EXPECT_NEAR(result.time_s.hidden_compile, 0.008, kExact);
+}
+
 TEST_F(RecorderTest, AFailedCompileAndADecisionStandOnTheTimeline) {
   Recorder recorder(clock, result);
   clock.advance(milliseconds(3));

@@ -20,6 +20,7 @@ RequestPrograms::RequestPrograms(Options options, Dependencies dependencies)
 
 void RequestPrograms::consult(const plan::Needs& needs) {
   report_background();
+  if (dependencies_.stop.stop_requested()) return;  // nobody will want it
   const plan::Decision decision = decide(needs, false);
   if (decision.action == plan::Action::kStart) start(needs, decision);
 }

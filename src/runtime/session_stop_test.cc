@@ -175,6 +175,20 @@ TEST(StopTest, WhileWaitingAtABoundaryReturnsAtOnce) {
   }
 }
 
+// A stop given from a callback was seen only behind the consultation that follows it.
+TEST(StopTest, AtASwitchStartsNoFurtherCompile) {
+  World world(with(Schedule::kOneAhead));
+  std::stop_source source;
+  const Outcome outcome =
+      world.run({.stop = source.get_token(), .on_progress = [&](const Progress& progress) {
+                   if (progress.kind == Progress::Kind::kBoundary) source.request_stop();
+                 }});
+  EXPECT_EQ(outcome.result.finish_reason, FinishReason::kCancelled);
+  EXPECT_EQ(outcome.result.boundaries.size(), 1U);
+  EXPECT_EQ(world.started(), (std::vector{prefill_at(16), decode_at(16), decode_at(32)}));
+  expect_usable(world);
+}
+
 TEST(StopTest, TheCallersReasonIsTheResults) {
   for (const FinishReason reason :
        {FinishReason::kStop, FinishReason::kStopped, FinishReason::kCancelled}) {
