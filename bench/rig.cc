@@ -19,11 +19,11 @@ ElementType to_element(KvType type) {
 std::shared_ptr<compile::Backend> backend(const Rig::Options& options) {
   return std::make_shared<compile::OpenVinoBackend>(compile::OpenVinoBackend::Options{
       .core = loaded().core,
-      .decoder = graph::PartitionedDecoder(
+      .tiers = {graph::PartitionedDecoder(
           loaded().decoder,
           {.partition = options.partition,
            .cache = {.type = to_element(options.kv_type), .block_rows = options.block_rows},
-           .open_tokens = options.open_tokens}),
+           .open_tokens = options.open_tokens})},
       .device = "CPU",
       .device_threads = 1});
 }

@@ -14,8 +14,10 @@
 #include "exit_code.h"
 #include "inspect_command.h"
 #include "output.h"
+#include "plan_command.h"
 #include "report.h"
 #include "run_command.h"
+#include "sim_command.h"
 #include "wording.h"
 
 namespace ahead::cli {
@@ -25,7 +27,9 @@ constexpr const char* kExamples = R"(Examples:
   ahead run SmolLM2.gguf "The sea is" --max-new-tokens 100
   ahead run SmolLM2.gguf --prompt-file notes.txt --ladder 1024,2048,4096 --json run.json
   ahead inspect SmolLM2.gguf
+  ahead plan --profile profiles/npu5010-compiler.json
   ahead designs
+  ahead sim --seeds 1..2000
 
 ahead COMMAND --help says more.)";
 
@@ -95,7 +99,9 @@ int run_command_line(int argc, const char* const* argv) {
     app.require_subcommand(1);
     add_run_command(app);
     add_inspect_command(app);
+    add_plan_command(app);
     add_designs_command(app);
+    add_sim_command(app);
     app.footer(kExamples);  // After the commands, which would inherit it.
     check_command(app, std::span(argv, static_cast<std::size_t>(argc)).subspan(argc > 0 ? 1 : 0));
     return parse(app, argc, argv);

@@ -16,6 +16,9 @@ enum class Schedule {
   kEager,     ///< everything before the first token
   kOneAhead,  ///< what the next step needs first, then exactly one successor in the background
   kOnDemand,  ///< each program when it is needed; the negative control
+  /// By what compiles and steps are known or estimated to take: each as late as is safe, and what
+  /// works faster behind what works sooner.
+  kPlanned,
 };
 
 /// How the KV cache's memory grows.

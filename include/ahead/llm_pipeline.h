@@ -67,6 +67,14 @@ struct PipelineConfig {
   std::string design;
   /// Prompt tokens that go through the device at once. Above 0.
   std::int64_t prefill_chunk = 128;
+  /// Schedule planned: sizes of chunks that a prompt may be read in, beside going token by token.
+  /// Empty: prefill_chunk and a quarter of it.
+  std::vector<std::int64_t> chunks;
+  /// Schedule planned: the prompt begins in chunks of that many tokens. Empty: the planner chooses.
+  std::optional<std::int64_t> first_chunk;
+  /// Schedule planned: weights in compiled programs take at most that many bytes, but for what a
+  /// step cannot do without. 0: no limit.
+  std::int64_t program_bytes_limit = 0;
   /// Rungs whose programs stay in memory. The current one and its successor are what a switch
   /// needs: at least 2.
   std::int64_t resident_rungs = 2;

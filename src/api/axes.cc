@@ -26,6 +26,7 @@ constexpr std::array kSchedules = {
     Spelling<Schedule>{Schedule::kEager, "eager"},
     Spelling<Schedule>{Schedule::kOneAhead, "one-ahead"},
     Spelling<Schedule>{Schedule::kOnDemand, "on-demand"},
+    Spelling<Schedule>{Schedule::kPlanned, "planned"},
 };
 constexpr std::array kKvPolicies = {
     Spelling<KvPolicy>{KvPolicy::kSharedMax, "shared-max"},

@@ -30,7 +30,8 @@ std::string refusal(const std::function<void()>& action) {
 }
 
 TEST(Axes, EverySpellingRoundTrips) {
-  for (const auto value : {Schedule::kEager, Schedule::kOneAhead, Schedule::kOnDemand}) {
+  for (const auto value :
+       {Schedule::kEager, Schedule::kOneAhead, Schedule::kOnDemand, Schedule::kPlanned}) {
     EXPECT_EQ(parse_schedule(to_string(value)), value);
   }
   for (const auto value : kv_policies()) {
@@ -46,7 +47,8 @@ TEST(Axes, EverySpellingRoundTrips) {
 }
 
 TEST(Axes, ListsEveryValue) {
-  EXPECT_THAT(schedules(), ElementsAre(Schedule::kEager, Schedule::kOneAhead, Schedule::kOnDemand));
+  EXPECT_THAT(schedules(), ElementsAre(Schedule::kEager, Schedule::kOneAhead, Schedule::kOnDemand,
+                                       Schedule::kPlanned));
   EXPECT_THAT(kv_policies(),
               ElementsAre(KvPolicy::kSharedMax, KvPolicy::kCopyGrow, KvPolicy::kInPlace));
   EXPECT_THAT(kv_types(), ElementsAre(KvType::kF32, KvType::kF16));
@@ -71,7 +73,7 @@ TEST(Axes, SpellingsAreTheContractsWords) {
 
 TEST(Axes, AnUnknownValueIsNamedWithItsAlternatives) {
   EXPECT_THAT(refusal([] { (void)parse_schedule("lazy"); }),
-              AllOf(HasSubstr("schedule 'lazy'"), HasSubstr("eager, one-ahead or on-demand")));
+              AllOf(HasSubstr("schedule 'lazy'"), HasSubstr("eager, one-ahead, on-demand or planned")));
   EXPECT_THAT(refusal([] { (void)parse_kv_policy("paged"); }),
               AllOf(HasSubstr("'paged'"), HasSubstr("shared-max, copy-grow or in-place")));
   EXPECT_THAT(refusal([] { (void)parse_kv_type("F32"); }),

@@ -14,6 +14,7 @@
 #include "compile/failing_backend.h"
 #include "compile/openvino_backend.h"
 #include "kv/page_provider.h"
+#include "plan/cost_model.h"
 #include "runtime/session.h"
 
 namespace ahead {
@@ -78,21 +79,63 @@ PipelineConfig checked(PipelineConfig config, const ModelFacts& facts) {
                 std::to_string(config.resident_rungs) +
                     " resident rungs cannot be; give at least 2, what a switch needs");
   }
+  for (const std::int64_t chunk : config.chunks) {
+    if (chunk < 1) {
+      throw Error(ErrorKind::kInvalidArgument,
+                  "a chunk of " + std::to_string(chunk) + " tokens cannot be; give at least 1");
+    }
+  }
+  if (config.first_chunk && *config.first_chunk < 1) {
+    throw Error(ErrorKind::kInvalidArgument, "a first chunk of " +
+                                                 std::to_string(*config.first_chunk) +
+                                                 " tokens cannot be; give at least 1");
+  }
+  if (config.program_bytes_limit < 0) {
+    throw Error(ErrorKind::kInvalidArgument,
+                "a limit of " + std::to_string(config.program_bytes_limit) +
+                    " bytes for programs cannot be; give 0 for none, or more");
+  }
   for (const auto& cores : {config.device_cores, config.compile_cores}) {
     if (!cores.empty()) const ScopedAffinity probe(cores);
   }
   return with_cores(std::move(config));
 }
 
+/// A form of the decoder, as the back end is to make it.
+struct DecoderForm {
+  std::string name;
+  Partition partition;
+  bool open_tokens = false;
+  double expected = 1;  ///< of runtime::Form
+};
+
+/// What a pipeline decodes with, by tier. A fixed schedule has one form. The planner may put behind
+/// open shapes, which are ready sooner because prompts use the same, static ones: a device keeps
+/// books of every open shape at every step.
+std::vector<DecoderForm> forms_of(const Axes& axes, bool open_tokens) {
+  std::vector<DecoderForm> forms = {
+      {.name = to_string(axes.partition), .partition = axes.partition, .open_tokens = open_tokens}};
+  if (axes.schedule == Schedule::kPlanned && axes.partition == Partition::kAttention &&
+      open_tokens) {
+    forms.push_back({.name = to_string(axes.partition) + "/static",
+                     .partition = axes.partition,
+                     .expected = 0.88});  // measured: docs/decisions/0007
+  }
+  return forms;
+}
+
 }  // namespace
 
 struct LLMPipeline::Impl {
   Model model;
+  std::int64_t weight_bytes = 0;  ///< that a step reads
   std::string device;
   PipelineConfig config;
   const model::Decoder& decoder;
   SteadyClock clock;
   kv::OsPages pages;
+  std::vector<DecoderForm> forms;  ///< by tier
+  plan::CostModel costs;
   ThreadExecutor executor;
   ThreadExecutor helper;  ///< on the device's cores, for as long as the device waits
   compile::ProgramStore programs;
@@ -103,10 +146,26 @@ struct LLMPipeline::Impl {
         device(std::move(device_name)),
         config(std::move(chosen)),
         decoder(*graph),
+        forms(forms_of(config.axes, compile::takes_any_tokens(device))),
         executor({.cores = config.compile_cores}),
         helper({.cores = config.device_cores}),
         programs({.backend = backend(graph, core), .device = device, .helper = &helper}, executor,
                  clock) {}
+
+  /// What the planner knows of the model.
+  [[nodiscard]] runtime::Prospects::Options prospects() const {
+    runtime::Prospects::Options options{.chunks = config.chunks,
+                                        .bytes_limit = config.program_bytes_limit};
+    options.forms.clear();
+    for (const DecoderForm& form : forms) options.forms.push_back({form.name, form.expected});
+    if (options.chunks.empty()) {
+      options.chunks = {std::max<std::int64_t>(1, config.prefill_chunk / 4), config.prefill_chunk};
+    }
+    if (config.first_chunk) options.chunks.push_back(*config.first_chunk);
+    options.weight_bytes = weight_bytes;
+    options.row_bytes = static_cast<std::int64_t>(layout_of(decoder, config).total_bytes(1));
+    return options;
+  }
 
   [[nodiscard]] RequestCheck request(std::span<const std::int32_t> prompt,
                                      const GenerationConfig& generation) const {
@@ -126,14 +185,19 @@ struct LLMPipeline::Impl {
   std::shared_ptr<compile::Backend> backend(const std::shared_ptr<const model::Decoder>& graph,
                                             const std::shared_ptr<ov::Core>& core) const {
     const kv::Layout layout = layout_of(*graph, config);
+    std::vector<graph::PartitionedDecoder> tiers;
+    for (const DecoderForm& form : forms) {
+      tiers.emplace_back(
+          graph, graph::PartitionedDecoder::Options{
+                     .partition = form.partition,
+                     .cache = {.type = layout.type,
+                               .block_rows = static_cast<std::int64_t>(layout.block_rows)},
+                     .open_tokens = form.open_tokens});
+    }
     std::shared_ptr<compile::Backend> made =
         std::make_shared<compile::OpenVinoBackend>(compile::OpenVinoBackend::Options{
             .core = core,
-            .decoder = graph::PartitionedDecoder(
-                graph, {.partition = config.axes.partition,
-                        .cache = {.type = layout.type,
-                                  .block_rows = static_cast<std::int64_t>(layout.block_rows)},
-                        .open_tokens = compile::takes_any_tokens(device)}),
+            .tiers = std::move(tiers),
             .device = device,
             .device_threads =
                 static_cast<int>(std::max<std::size_t>(1, config.device_cores.size()))});
@@ -154,6 +218,8 @@ LLMPipeline::LLMPipeline(const Model& model, const std::string& device,
   }
   impl_ = std::make_unique<Impl>(model, model.impl_->decoder, model.impl_->core, device,
                                  std::move(chosen));
+  impl_->weight_bytes =
+      impl_->programs.missing({.rung = impl_->config.axes.ladder.front()}).weight_bytes;
 }
 
 LLMPipeline::LLMPipeline(const std::string& path, const std::string& device,
@@ -204,9 +270,11 @@ RunResult LLMPipeline::Impl::run(const std::vector<std::vector<std::int32_t>>& p
   const ScopedAffinity on_device_cores(config.device_cores);
   runtime::Session session({.axes = config.axes,
                             .prefill_chunk = config.prefill_chunk,
+                            .first_chunk = config.first_chunk,
+                            .prospects = prospects(),
                             .resident_rungs = static_cast<std::size_t>(config.resident_rungs),
                             .layout = layout_of(decoder, config)},
-                           {.programs = programs, .pages = pages, .clock = clock});
+                           {.programs = programs, .pages = pages, .clock = clock, .costs = &costs});
   session.run({.prompts = prompts,
                .max_new_tokens = most_tokens(generation),
                .stop = generation.stop_token},

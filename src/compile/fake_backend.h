@@ -1,5 +1,5 @@
-// Test support: a back end without a compiler, whose artifacts run the fake model. Costs, failures
-// and execution devices follow a script. May use: base, graph's program_spec.h.
+// For tests and the simulator: a back end without a compiler, whose artifacts run the fake model.
+// Costs, failures and execution devices follow a script. May use: base, graph's program_spec.h.
 #pragma once
 
 #include <cstddef>
@@ -111,7 +111,10 @@ class FakeBackend final : public Backend {
 
     graph::ProgramSpec cut() {
       spec_.parts = {{.name = "rows", .depends_on_rung = false},
-                     {.name = "attend", .depends_on_rung = true, .depends_on_batch = false},
+                     {.name = "attend",
+                      .depends_on_rung = true,
+                      .depends_on_batch = false,
+                      .holds_weights = false},
                      {.name = "head", .depends_on_rung = false}};
       const std::size_t where = positions();
       const std::size_t wanted = logit_rows();

@@ -1,5 +1,5 @@
-// Test support: a tiny language model by definition. Its logits depend on every row of its
-// sequence, so that a lost, repeated, stale or misplaced one changes them. May use: std.
+// For tests and the simulator: a tiny language model by definition. Its logits depend on every row
+// of its sequence, so that a lost, repeated, stale or misplaced one changes them. May use: std.
 #pragma once
 
 #include <algorithm>

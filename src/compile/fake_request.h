@@ -1,5 +1,5 @@
-// Test support: runs the parts of the fake model on the very tensors a program binds, and refuses a
-// step that breaks the contract. May use: base, graph's program_spec.h.
+// For tests and the simulator: runs the parts of the fake model on the very tensors a program
+// binds, and refuses a step that breaks the contract. May use: base, graph's program_spec.h.
 #pragma once
 
 #include <algorithm>
@@ -34,6 +34,8 @@ struct FakeScript {
   std::chrono::nanoseconds prefill_cost{0};  ///< of one chunk
   /// Called during every step, after its cost.
   std::function<void()> on_step;
+  /// Called at the begin of every call: a step has one for every part of its program, or more.
+  std::function<void()> on_call;
   /// Thrown at the end of the compile.
   std::map<graph::ProgramShape, std::string> compile_failures;
   /// Reported instead of the back end's own device.
@@ -66,6 +68,7 @@ class FakeRequest final : public Request {
   }
 
   void run() override {
+    if (script_->on_call) script_->on_call();
     switch (part_) {
       case FakePart::kWhole: {
         begin_step();

@@ -99,22 +99,26 @@ bool is_of_f16(const graph::ProgramSpec& spec, std::size_t part) {
 
 OpenVinoBackend::OpenVinoBackend(Options options) : options_(std::move(options)) {}
 
+const graph::PartitionedDecoder& OpenVinoBackend::decoder(const graph::ProgramShape& shape) const {
+  return options_.tiers.at(static_cast<std::size_t>(shape.tier));
+}
+
 graph::ProgramSpec OpenVinoBackend::spec(const graph::ProgramShape& shape) const {
-  return options_.decoder.spec(shape);
+  return decoder(shape).spec(shape);
 }
 
 std::shared_ptr<Artifact> OpenVinoBackend::compile(const graph::ProgramShape& shape,
                                                    std::size_t part) {
-  const std::shared_ptr<ov::Model> graph = options_.decoder.build(shape, part);
+  const std::shared_ptr<ov::Model> graph = decoder(shape).build(shape, part);
   ov::AnyMap settings;
   if (options_.device == "CPU") {
-    const bool f16 = is_of_f16(options_.decoder.spec(shape), part) &&
+    const bool f16 = is_of_f16(decoder(shape).spec(shape), part) &&
                      computes_in_f16(*options_.core, options_.device);
     settings = cpu_settings(options_.device_threads, f16 ? ov::element::f16 : ov::element::f32);
   }
   return std::make_shared<OpenVinoArtifact>(
       options_.core->compile_model(graph, options_.device, settings),
-      options_.decoder.weight_sets(part));
+      decoder(shape).weight_sets(part));
 }
 
 // The CPU device does; an NPU's compiler wants every dimension.

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "compile/backend.h"
 #include "graph/partition.h"
@@ -16,7 +17,8 @@ class OpenVinoBackend final : public Backend {
  public:
   struct Options {
     std::shared_ptr<ov::Core> core;
-    graph::PartitionedDecoder decoder;
+    /// By tier, at least one: they share what does not depend on the tier.
+    std::vector<graph::PartitionedDecoder> tiers;
     std::string device;
     int device_threads = 1;
   };
@@ -27,6 +29,8 @@ class OpenVinoBackend final : public Backend {
                                                   std::size_t part) override;
 
  private:
+  [[nodiscard]] const graph::PartitionedDecoder& decoder(const graph::ProgramShape& shape) const;
+
   const Options options_;
 };
 

@@ -69,26 +69,56 @@ Program::Program(graph::ProgramSpec spec, std::vector<std::shared_ptr<Artifact>>
   }
 }
 
-void Program::warm_up() {
+void Program::warm_up(bool shared) {
+  std::size_t bytes = 0;
+  for (const graph::ValueSpec& value : spec_.values) {
+    bytes = std::max(bytes, element_count(value.shape) * size_of(value.type));
+  }
+  // Others may be using the workspace: what only this program has runs on values of nobody.
+  const Buffer read(bytes);
+  const Buffer written(bytes);
+  const auto on = [&](const graph::ValueUse& use, const Buffer& memory) {
+    const graph::ValueSpec& value = spec_.values[use.value];
+    if (value.role == Role::kCacheBias) return view(use);  // no row is live yet
+    TensorView tensor = is_cache(value.role) ? TensorView{value.type, value.shape} : view(use);
+    tensor.data = memory.data();
+    return tensor;
+  };
   for (std::size_t index = 0; index < spec_.calls.size(); ++index) {
-    if (!spec_.parts[spec_.calls[index].part].depends_on_tokens) calls_[index]->run();
+    const graph::CallSpec& call = spec_.calls[index];
+    const graph::PartSpec& part = spec_.parts[call.part];
+    if (!part.depends_on_tokens && shared) calls_[index]->run();
+    if (!part.depends_on_rung || part.holds_weights) continue;
+    for (std::size_t port = 0; port < call.inputs.size(); ++port) {
+      calls_[index]->bind_input(port, on(call.inputs[port], read));
+    }
+    for (std::size_t port = 0; port < call.outputs.size(); ++port) {
+      calls_[index]->bind_output(port, on(call.outputs[port], written));
+    }
+    calls_[index]->run();
+    bind_values(call, *calls_[index]);
   }
 }
 
 std::shared_ptr<Request> Program::make_request(const graph::CallSpec& call) {
   std::shared_ptr<Request> request = artifacts_.at(call.part)->create_request(call.weights);
   for (std::size_t port = 0; port < call.inputs.size(); ++port) {
+    const std::size_t value = call.inputs[port].value;
+    if (is_cache(spec_.values[value].role)) cache_uses_[value].push_back({request.get(), port});
+  }
+  bind_values(call, *request);
+  return request;
+}
+
+/// All but caches, which come and go.
+void Program::bind_values(const graph::CallSpec& call, Request& request) const {
+  for (std::size_t port = 0; port < call.inputs.size(); ++port) {
     const graph::ValueUse& use = call.inputs[port];
-    if (is_cache(spec_.values[use.value].role)) {
-      cache_uses_[use.value].push_back({request.get(), port});
-    } else {
-      request->bind_input(port, view(use));
-    }
+    if (!is_cache(spec_.values[use.value].role)) request.bind_input(port, view(use));
   }
   for (std::size_t port = 0; port < call.outputs.size(); ++port) {
-    request->bind_output(port, view(call.outputs[port]));
+    request.bind_output(port, view(call.outputs[port]));
   }
-  return request;
 }
 
 std::size_t Program::index_of(Role role, std::int64_t layer, std::int64_t row) const {
@@ -156,11 +186,15 @@ std::span<std::int32_t> Program::logit_rows() const {
   return {static_cast<std::int32_t*>(tensor.data), element_count(tensor.shape)};
 }
 
-void Program::run() {
-  for (const auto& call : calls_) call->run();
+bool Program::run(const std::stop_token& stop) {
+  for (const auto& call : calls_) {
+    if (stop.stop_requested()) return false;
+    call->run();
+  }
+  return true;
 }
 
-void Program::run(std::span<Program* const> by_row) {
+bool Program::run(std::span<Program* const> by_row, const std::stop_token& stop) {
   const auto leader = std::find_if(by_row.begin(), by_row.end(),
                                    [](const Program* program) { return program != nullptr; });
   AHEAD_CHECK(leader != by_row.end(), "a step serves at least one sequence");
@@ -182,8 +216,11 @@ void Program::run(std::span<Program* const> by_row) {
                       [&](const Program* other) { return other == nullptr || other == program; }),
           "sequences that one call serves are at one rung");
     }
-    if (program != nullptr) program->calls_[index]->run();
+    if (program == nullptr) continue;
+    if (stop.stop_requested()) return false;
+    program->calls_[index]->run();
   }
+  return true;
 }
 
 std::span<const float> Program::logits(std::int64_t row) const {

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -52,10 +53,12 @@ class Program {
 
   [[nodiscard]] const graph::ProgramShape& shape() const { return spec_.shape; }
 
-  /// Runs once, on zeros, what takes any number of tokens: a device makes its kernels for a number
-  /// when it first meets it, and the first step should not. Compile thread, before anybody else has
-  /// the program or another of its workspace.
-  void warm_up();
+  /// Runs once, on zeros, what a first run is dear for: a device makes kernels and memory when it
+  /// first meets a request or a number of tokens, and the first step should not. That is what has
+  /// the rung but no weights, on values of its own, and with `shared` also what takes any number of
+  /// tokens, on the workspace, which nobody else may have by then. Compile thread, before
+  /// bind_cache().
+  void warm_up(bool shared);
 
   /// Binds one sequence's cache, one entry a layer, each exactly of the rung's shape. The memory is
   /// read in place by every run() until the next bind.
@@ -68,11 +71,18 @@ class Program {
   [[nodiscard]] std::span<std::int32_t> positions() const;
   [[nodiscard]] std::span<std::int32_t> logit_rows() const;
 
-  void run();
+  /// False when `stop` came before the last call began: then the outputs are undefined, and the
+  /// next run() is as good as any. A call that has begun runs to its end: the CPU device heeds
+  /// ov::InferRequest::cancel() only on threads of its own, which would not be the caller's cores.
+  /// So a stop takes up to one call: all of the step where the program is one part.
+  [[nodiscard]] bool run(const std::stop_token& stop);
+  /// To the end.
+  void run() { (void)run(std::stop_token()); }
   /// One step of a batch whose sequences are at rungs of their own: what serves sequence r alone is
   /// run as by_row[r] has it, and not at all where that is null. All are programs that share a
   /// workspace; where one call serves the whole batch and depends on the rung, all are the same.
-  static void run(std::span<Program* const> by_row);
+  /// False when it was stopped, as of one program.
+  [[nodiscard]] static bool run(std::span<Program* const> by_row, const std::stop_token& stop);
 
   /// Outputs of the last run(), valid until the next: a sequence's logits, and a layer's new rows
   /// [tokens, kv_heads, dim] of one sequence.
@@ -92,6 +102,7 @@ class Program {
   using ValueKey = std::tuple<graph::Role, std::int64_t, std::int64_t>;
 
   [[nodiscard]] std::shared_ptr<Request> make_request(const graph::CallSpec& call);
+  void bind_values(const graph::CallSpec& call, Request& request) const;
   [[nodiscard]] std::size_t index_of(graph::Role role, std::int64_t layer, std::int64_t row) const;
   [[nodiscard]] std::byte* data(std::size_t value) const;
   [[nodiscard]] TensorView view(const graph::ValueUse& use) const;

@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -16,8 +17,25 @@
 namespace ahead::compile {
 namespace {
 
-/// One artifact: a part, and what of batch, tokens and rung the part depends on.
-using ArtifactKey = std::tuple<std::size_t, std::int64_t, std::int64_t, std::int64_t>;
+/// One artifact: a part, and what of tier, batch, tokens and rung the part depends on.
+using ArtifactKey =
+    std::tuple<std::size_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
+
+ArtifactKey key_of(const graph::ProgramSpec& spec, std::size_t part) {
+  const graph::PartSpec& of = spec.parts[part];
+  const graph::ProgramShape& shape = spec.shape;
+  return {part, of.depends_on_tier ? shape.tier : 0, of.depends_on_batch ? shape.batch : 1,
+          of.depends_on_tokens ? shape.tokens : 0, of.depends_on_rung ? shape.rung : 0};
+}
+
+/// "body" of "body.3": parts of one kind are alike.
+std::string kind_of(const std::string& part) { return part.substr(0, part.find('.')); }
+
+/// What was compiled, for as long as a program holds it.
+struct Part {
+  std::weak_ptr<Artifact> artifact;
+  std::int64_t weight_bytes = 0;
+};
 
 struct Entry {
   ProgramState state = ProgramState::kAbsent;
@@ -38,6 +56,20 @@ std::string join(const std::vector<std::string>& names) {
   return text.empty() ? "nothing" : text;
 }
 
+MissingParts missing_of(const graph::ProgramSpec& spec,
+                        const std::vector<std::shared_ptr<Artifact>>& artifacts) {
+  MissingParts missing;
+  std::set<std::string> kinds;
+  for (std::size_t part = 0; part < artifacts.size(); ++part) {
+    if (artifacts[part]) continue;
+    kinds.insert(kind_of(spec.parts[part].name));
+    missing.operations += spec.parts[part].operations;
+    missing.weight_bytes += spec.parts[part].weight_bytes;
+  }
+  for (const std::string& kind : kinds) missing.kinds += (missing.kinds.empty() ? "" : "+") + kind;
+  return missing;
+}
+
 }  // namespace
 
 /// What the tasks see: outlives the store when a compile is abandoned.
@@ -46,9 +78,10 @@ struct ProgramStore::Shared {
   const Clock& clock;
   mutable std::mutex mutex;
   std::map<graph::ProgramShape, Entry> entries;          // guarded by mutex
-  std::map<ArtifactKey, std::weak_ptr<Artifact>> parts;  // compile thread only
-  /// By batch and token count; compile thread only.
-  std::map<std::pair<std::int64_t, std::int64_t>, std::weak_ptr<Workspace>> workspaces;
+  std::map<ArtifactKey, Part> parts;  // guarded by mutex
+  /// By tier, batch and token count; compile thread only.
+  std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, std::weak_ptr<Workspace>>
+      workspaces;
   std::vector<CompileLog> log;                    // guarded by mutex
   std::vector<std::shared_ptr<Program>> dropped;  // guarded by mutex
   std::condition_variable queue_changed;
@@ -69,6 +102,17 @@ struct ProgramStore::Shared {
                                           " as asked; choose another --device");
     }
     return artifact;
+  }
+
+  /// The artifacts of a program that somebody holds, by part; null where nobody does.
+  std::vector<std::shared_ptr<Artifact>> known_parts(const graph::ProgramSpec& spec) const {
+    std::vector<std::shared_ptr<Artifact>> artifacts;
+    const std::lock_guard lock(mutex);
+    for (std::size_t part = 0; part < spec.parts.size(); ++part) {
+      const auto known = parts.find(key_of(spec, part));
+      artifacts.push_back(known == parts.end() ? nullptr : known->second.artifact.lock());
+    }
+    return artifacts;
   }
 
   /// Says what is being compiled, to who may help.
@@ -101,19 +145,16 @@ struct ProgramStore::Shared {
   }
 
   /// Compiles what is missing of a program. Compile thread.
-  std::shared_ptr<Program> build(const graph::ProgramShape& shape) {
+  std::shared_ptr<Program> build(const graph::ProgramShape& shape, std::size_t log_index) {
     graph::ProgramSpec spec = options.backend->spec(shape);
-    const auto key_of = [&](std::size_t part) {
-      const graph::PartSpec& of = spec.parts[part];
-      return ArtifactKey{part, of.depends_on_batch ? shape.batch : 1,
-                         of.depends_on_tokens ? shape.tokens : 0,
-                         of.depends_on_rung ? shape.rung : 0};
-    };
-    std::vector<std::shared_ptr<Artifact>> artifacts;
+    std::vector<std::shared_ptr<Artifact>> artifacts = known_parts(spec);
     std::vector<std::size_t> missing;
-    for (std::size_t part = 0; part < spec.parts.size(); ++part) {
-      artifacts.push_back(parts[key_of(part)].lock());
-      if (!artifacts.back()) missing.push_back(part);
+    for (std::size_t part = 0; part < artifacts.size(); ++part) {
+      if (!artifacts[part]) missing.push_back(part);
+    }
+    {
+      const std::lock_guard lock(mutex);
+      log[log_index].missing = missing_of(spec, artifacts);
     }
     const auto queue = std::make_shared<PartQueue>(missing, [&](std::size_t part) {
       return compile_part(shape, spec.parts[part].name, part);
@@ -122,16 +163,17 @@ struct ProgramStore::Shared {
     queue->work([] { return true; });
     publish(shape, nullptr);
     for (auto& [part, artifact] : queue->finish()) {
-      parts[key_of(part)] = artifact;
+      const std::lock_guard lock(mutex);
+      parts[key_of(spec, part)] = {artifact, spec.parts[part].weight_bytes};
       artifacts[part] = std::move(artifact);
     }
-    std::weak_ptr<Workspace>& known = workspaces[{shape.batch, shape.tokens}];
+    std::weak_ptr<Workspace>& known = workspaces[{shape.tier, shape.batch, shape.tokens}];
     std::shared_ptr<Workspace> workspace = known.lock();
     const bool first = !workspace;
     if (first) known = workspace = std::make_shared<Workspace>();
     auto program = std::make_shared<Program>(std::move(spec), std::move(artifacts), workspace);
     // A prompt's chunk is worth more than its kernels' making: those come with its first run.
-    if (first && shape.tokens == 1) program->warm_up();
+    if (shape.tokens == 1) program->warm_up(first);
     return program;
   }
 
@@ -151,7 +193,7 @@ struct ProgramStore::Shared {
     std::shared_ptr<Program> program;
     std::exception_ptr error;
     try {
-      program = build(shape);
+      program = build(shape, log_index);
     } catch (const Error&) {
       error = std::current_exception();
     } catch (const std::exception& cause) {
@@ -179,6 +221,23 @@ ProgramState ProgramStore::state(const graph::ProgramShape& shape) const {
   const std::lock_guard lock(shared_->mutex);
   const auto found = shared_->entries.find(shape);
   return found == shared_->entries.end() ? ProgramState::kAbsent : found->second.state;
+}
+
+MissingParts ProgramStore::missing(const graph::ProgramShape& shape) const {
+  const graph::ProgramSpec spec = shared_->options.backend->spec(shape);
+  return missing_of(spec, shared_->known_parts(spec));
+}
+
+std::int64_t ProgramStore::weight_bytes() const {
+  const std::lock_guard lock(shared_->mutex);
+  std::int64_t bytes = 0;
+  for (const auto& [key, part] : shared_->parts) {
+    if (!part.artifact.expired()) bytes += part.weight_bytes;
+  }
+  for (const CompileLog& entry : shared_->log) {
+    if (!entry.end) bytes += entry.missing.weight_bytes;
+  }
+  return bytes;
 }
 
 std::optional<graph::ProgramShape> ProgramStore::compiling() const {

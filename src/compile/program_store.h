@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -22,6 +23,13 @@ namespace ahead::compile {
 /// Where a program stands.
 using ProgramState = ProgramStatus;
 
+/// What a program still lacks.
+struct MissingParts {
+  std::string kinds;  ///< "attention+body"; empty when every part is there
+  std::int64_t operations = 0;
+  std::int64_t weight_bytes = 0;
+};
+
 /// One compile, under way or ended.
 struct CompileLog {
   graph::ProgramShape shape;
@@ -29,6 +37,7 @@ struct CompileLog {
   TimePoint begin{0};            ///< when it was asked for, until it really begins
   std::optional<TimePoint> end;  ///< none while it is under way
   bool failed = false;
+  MissingParts missing;  ///< what it compiled; empty until it really begins
 };
 
 /// All calls come from the decode thread.
@@ -48,6 +57,12 @@ class ProgramStore {
   ~ProgramStore();
 
   [[nodiscard]] ProgramState state(const graph::ProgramShape& shape) const;
+
+  /// What compiling an absent program now would have to compile.
+  [[nodiscard]] MissingParts missing(const graph::ProgramShape& shape) const;
+
+  /// Of weights in the artifacts that somebody holds, or that are being compiled.
+  [[nodiscard]] std::int64_t weight_bytes() const;
 
   /// The program that is being compiled, if any.
   [[nodiscard]] std::optional<graph::ProgramShape> compiling() const;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <numeric>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -227,6 +228,52 @@ TEST_P(ProgramTest, SequencesHaveTheirOwnCacheLiveRowsLogitsAndRows) {
   EXPECT_EQ(copy(program.logits(1)), logits_after({11, 12}));
   const KeyValue rows = program.new_rows(1, 1);
   EXPECT_EQ(static_cast<const float*>(rows.v.data)[0], FakeModel::element({1, 1, 12, 1, 0, 0}));
+}
+
+/// Has a stop come during call `at` of the next run, counted from 1; before it, where that is 0.
+struct StopAtCall {
+  StopAtCall(FakeScript& script, std::size_t at) {
+    if (at == 0) source.request_stop();
+    script.on_call = [this, at] {
+      if (++calls == at) source.request_stop();
+    };
+  }
+  std::stop_source source;
+  std::size_t calls = 0;
+};
+
+TEST(ProgramStopTest, NoCallBeginsBehindAStopAndTheNextRunIsAsGoodAsAny) {
+  constexpr std::size_t kCalls = 2 + FakeModel::kLayers;
+  for (std::size_t at = 0; at <= kCalls; ++at) {
+    SCOPED_TRACE(at);
+    Made made = make({.tokens = 4, .rung = 8}, true);
+    Cache cache(8);
+    made.program->bind_cache(0, cache.views());
+    feed(*made.program, 0, {9, 8, 7, 6});  // leaves values that a stopped run may not be taken for
+    StopAtCall stop(*made.script, at);
+    EXPECT_EQ(made.program->run(stop.source.get_token()), at == kCalls);
+    EXPECT_EQ(stop.calls, at);
+    made.script->on_call = nullptr;
+    feed(*made.program, 0, {1, 2, 3});
+    EXPECT_EQ(copy(made.program->logits(0)), logits_after({1, 2, 3}));
+  }
+}
+
+TEST(ProgramStopTest, ABatchStopsBetweenItsSequences) {
+  constexpr std::size_t kCalls = 2 + 2 * FakeModel::kLayers;
+  for (std::size_t at = 0; at <= kCalls; ++at) {
+    SCOPED_TRACE(at);
+    Made made = make({.batch = 2, .rung = 8}, true);
+    Cache first(8);
+    Cache second(8);
+    made.program->bind_cache(0, first.views());
+    made.program->bind_cache(1, second.views());
+    made.program->logit_rows()[1] = 1;
+    StopAtCall stop(*made.script, at);
+    const std::vector<Program*> by_row(2, made.program.get());
+    EXPECT_EQ(Program::run(by_row, stop.source.get_token()), at == kCalls);
+    EXPECT_EQ(stop.calls, at);
+  }
 }
 
 TEST(ProgramDevicesTest, AreNamedOnce) {

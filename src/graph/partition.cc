@@ -5,6 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include "openvino/op/constant.hpp"
+
 namespace ahead::graph {
 
 namespace {
@@ -39,6 +41,19 @@ class Values {
   std::map<std::tuple<Role, std::int64_t, std::int64_t>, std::size_t> numbers_;
 };
 
+/// Operations that compute, and the weights they hold.
+PieceSize size_of(const ov::Model& graph) {
+  PieceSize size;
+  for (const auto& node : graph.get_ops()) {
+    if (const auto constant = ov::as_type_ptr<ov::op::v0::Constant>(node)) {
+      size.weight_bytes += static_cast<std::int64_t>(constant->get_byte_size());
+    } else {
+      ++size.operations;
+    }
+  }
+  return size;
+}
+
 /// One call for sequence `row`, or for the whole batch when `row` is kWholeBatch.
 CallSpec call_spec(const Call& call, const PiecePorts& ports, std::int64_t row, Values& values) {
   const auto use = [&](std::size_t index, const Port& formal, const std::vector<Port>& own) {
@@ -67,7 +82,9 @@ PartitionedDecoder::PartitionedDecoder(std::shared_ptr<const model::Decoder> dec
     : decoder_(std::move(decoder)),
       cache_(options.cache),
       open_tokens_(options.open_tokens),
-      cut_(cut(*decoder_, options.partition)) {}
+      cut_(cut(*decoder_, options.partition)) {
+  for (const Piece& piece : cut_.pieces) sizes_.push_back(size_of(*piece.graph));
+}
 
 ProgramSpec PartitionedDecoder::spec(const ProgramShape& shape) const {
   const ShapeContext context{*decoder_, cache_, shape};
@@ -80,7 +97,10 @@ ProgramSpec PartitionedDecoder::spec(const ProgramShape& shape) const {
                           .depends_on_rung = !piece.layers.empty(),
                           .depends_on_batch = !piece.per_row && !open,
                           .depends_on_tokens = !open,
-                          .holds_weights = !piece.per_row});
+                          .depends_on_tier = !piece.per_row,
+                          .holds_weights = !piece.per_row,
+                          .operations = sizes_[spec.parts.size()].operations,
+                          .weight_bytes = sizes_[spec.parts.size()].weight_bytes});
   }
   for (const Call& call : cut_.calls) {
     const Piece& piece = cut_.pieces[call.piece];

@@ -13,6 +13,12 @@
 
 namespace ahead::graph {
 
+/// What a piece's compile is guessed from.
+struct PieceSize {
+  std::int64_t operations = 0;
+  std::int64_t weight_bytes = 0;
+};
+
 /// A decoder that can be cut for any shape.
 class PartitionedDecoder {
  public:
@@ -42,6 +48,7 @@ class PartitionedDecoder {
   CacheFormat cache_;
   bool open_tokens_;
   Cut cut_;
+  std::vector<PieceSize> sizes_;  ///< by piece
 };
 
 }  // namespace ahead::graph

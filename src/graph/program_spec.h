@@ -19,6 +19,8 @@ struct ProgramShape {
   std::int64_t batch = 1;   ///< sequences
   std::int64_t tokens = 1;  ///< new tokens a sequence and step: 1 decodes, more is prefill
   std::int64_t rung = 0;    ///< cache rows a sequence
+  /// Which of the back end's forms of the decoder: 0 is ready soonest, a higher one steps faster.
+  std::int64_t tier = 0;
 
   /// "decode" or "prefill".
   [[nodiscard]] std::string_view phase() const { return tokens == 1 ? "decode" : "prefill"; }
@@ -26,7 +28,7 @@ struct ProgramShape {
   friend auto operator<=>(const ProgramShape&, const ProgramShape&) = default;
 };
 
-/// "decode@1024", for messages and traces.
+/// "decode@1024", "decode@1024 tier 1", for messages and traces.
 [[nodiscard]] std::string to_string(const ProgramShape& shape);
 
 /// What a value is for.
@@ -65,7 +67,12 @@ struct PartSpec {
   bool depends_on_batch = true;
   /// Otherwise the part takes any number of tokens, and one artifact serves prefill and decode.
   bool depends_on_tokens = true;
+  /// Otherwise every form of the decoder that has the part has the same.
+  bool depends_on_tier = true;
   bool holds_weights = true;
+  /// Its size: operations of the graph, and bytes of the weights inside it.
+  std::int64_t operations = 0;
+  std::int64_t weight_bytes = 0;
 };
 
 /// A value at a port: whole, or one sequence's share of a value whose batch is outermost. An index

@@ -1,5 +1,5 @@
-// Test support: pages from the heap, exactly as long as asked for so that AddressSanitizer sees
-// every byte beyond, with counts and failures on demand. May use: base.
+// For tests and the simulator: pages from the heap, exactly as long as asked for so that
+// AddressSanitizer sees every byte beyond, with counts and failures on demand. May use: base.
 #pragma once
 
 #include <cstddef>

@@ -47,6 +47,8 @@ Decision wish(const State& state) {
         return start(*absent, "on demand: the next step needs it");
       }
       return nothing("on demand: nothing is compiled before it is needed");
+    case Schedule::kPlanned:
+      AHEAD_CHECK(false, "the planner decides for schedule planned");
   }
   return nothing("");
 }

@@ -11,40 +11,79 @@ namespace ahead::runtime {
 
 using graph::ProgramShape;
 
-ProgramShape shape_of(const plan::Need& need) {
-  return {.batch = need.batch, .tokens = need.tokens, .rung = need.rung};
-}
-
 RequestPrograms::RequestPrograms(Options options, Dependencies dependencies)
-    : options_(options), dependencies_(std::move(dependencies)) {}
+    : options_(std::move(options)),
+      dependencies_(std::move(dependencies)),
+      prospects_(options_.prospects, dependencies_.store, dependencies_.costs),
+      learned_(dependencies_.store.log().size()) {}
 
-void RequestPrograms::consult(const plan::Needs& needs) {
-  report_background();
-  if (dependencies_.stop.stop_requested()) return;  // nobody will want it
-  const plan::Decision decision = decide(needs, false);
-  if (decision.action == plan::Action::kStart) start(needs, decision);
+bool RequestPrograms::due(std::int64_t live) const {
+  return options_.schedule != Schedule::kPlanned || live >= look_again_ ||
+         dependencies_.store.compiling() != seen_compiling_;
 }
 
-double RequestPrograms::settle(const plan::Needs& needs, bool at_boundary) {
+void RequestPrograms::consult(const plan::Needs& needs, const Standing& standing) {
+  report_background();
+  learn();
+  if (dependencies_.stop.stop_requested()) return;  // nobody will want it
+  const Step step = decide(needs, standing, false);
+  explain(step);
+  if (step.decision.action == plan::Action::kStart) start(step);
+  // Estimates move as steps are measured: nothing is put off for long without another look.
+  constexpr std::int64_t kSteps = 32;
+  look_again_ = standing.live + (standing.reading ? 1 : kSteps);
+  if (step.until_token) look_again_ = std::min(look_again_, *step.until_token);
+  seen_compiling_ = dependencies_.store.compiling();
+}
+
+std::optional<plan::Need> RequestPrograms::better(const plan::Needs& needs,
+                                                  const Standing& standing) {
+  if (options_.schedule != Schedule::kPlanned) return std::nullopt;
+  for (const plan::Need& need : prospects_.upgrade_needs(needs, standing)) {
+    if (dependencies_.store.state(shape_of(need)) != plan::Status::kReady) continue;
+    const plan::Adoption adoption = plan::adopt(prospects_.upgrade(need, needs, standing));
+    if (!adoption.adopt) continue;
+    dependencies_.recorder.decision("use " + to_string(shape_of(need)), adoption.reason);
+    return need;
+  }
+  return std::nullopt;
+}
+
+void RequestPrograms::learn() {
+  if (dependencies_.store.compiling()) return;  // of one compile at a time none is missed
+  const auto log = dependencies_.store.log();
+  for (; learned_ < log.size(); ++learned_) {
+    const compile::CompileLog& entry = log[learned_];
+    if (entry.failed || !entry.end) continue;
+    dependencies_.costs.compiled({prospects_.form_of(entry.shape.tier), entry.missing.kinds,
+                                  need_of(entry.shape)},
+                                 to_seconds(*entry.end - entry.begin));
+  }
+}
+
+double RequestPrograms::settle(const plan::Needs& needs, const Standing& standing,
+                               bool at_boundary) {
   compile::ProgramStore& store = dependencies_.store;
   double waited_s = 0;
   while (true) {
     const auto compiling = store.compiling();
-    const plan::Decision decision = decide(needs, true);
+    const Step step = decide(needs, standing, true);
+    const plan::Decision& decision = step.decision;
     if (decision.action == plan::Action::kProceed) {
       const plan::Need& need = needs.programs[decision.need];
       const bool failed = store.state(shape_of(need)) == plan::Status::kFailed;
       if (failed) (void)install(need);  // throws; what else the step needs may not be there
+      learn();
       return waited_s;
     }
     if (dependencies_.stop.stop_requested()) throw Interrupted();  // before one nobody wants
     if (decision.action == plan::Action::kStart) {
-      start(needs, decision);
+      start(step);
       continue;
     }
-    const ProgramShape awaited = decision.action == plan::Action::kWaitOther
-                                     ? *compiling
-                                     : shape_of(needs.programs[decision.need]);
+    explain(step);
+    const ProgramShape awaited =
+        decision.action == plan::Action::kWaitOther ? *compiling : shape_of(step.need);
     const TimePoint begin = dependencies_.recorder.now();
     report(Progress::Kind::kCompileBegin, awaited, true, 0);
     const bool came = store.wait(awaited, dependencies_.stop);
@@ -85,12 +124,28 @@ void RequestPrograms::release_left(const std::vector<std::int64_t>& in_use,
   const std::vector<std::int64_t> drop = plan::rungs_to_drop(residency);
   for (const ProgramShape& shape : settled) {
     if (std::find(drop.begin(), drop.end(), shape.rung) != drop.end()) {
+      dependencies_.recorder.decision("drop " + to_string(shape),
+                                      "its rung is neither in use nor next");
       dependencies_.store.release(shape);
     }
   }
 }
 
-plan::Decision RequestPrograms::decide(const plan::Needs& needs, bool switching) const {
+RequestPrograms::Step RequestPrograms::decide(const plan::Needs& needs, const Standing& standing,
+                                              bool switching) const {
+  if (options_.schedule != Schedule::kPlanned) return decide_by_rule(needs, switching);
+  plan::PlannerState state = prospects_.state(needs, standing);
+  state.switching = switching;
+  const plan::Plan plan = plan::plan(state);
+  return {.decision = plan.decision,
+          .need = plan.need,
+          .needed_now = !plan.is_upgrade && plan.decision.need < needs.now,
+          .until_token = plan.until_token,
+          .expected_stall_s = plan.expected_stall_s};
+}
+
+RequestPrograms::Step RequestPrograms::decide_by_rule(const plan::Needs& needs,
+                                                      bool switching) const {
   const auto compiling = dependencies_.store.compiling();
   plan::State state{.schedule = options_.schedule,
                     .reachable = needs.reachable,
@@ -103,17 +158,38 @@ plan::Decision RequestPrograms::decide(const plan::Needs& needs, bool switching)
     state.status.push_back(dependencies_.store.state(shape));
     if (compiling == shape) state.other_compiling = false;
   }
-  return plan::decide(state);
+  const plan::Decision decision = plan::decide(state);
+  return {.decision = decision,
+          .need = needs.programs[decision.need],
+          .needed_now = decision.need < needs.now};
 }
 
-void RequestPrograms::start(const plan::Needs& needs, const plan::Decision& decision) {
+void RequestPrograms::start(const Step& step) {
   report_background();
-  const ProgramShape wanted = shape_of(needs.programs[decision.need]);
-  dependencies_.recorder.decision("start " + to_string(wanted), decision.reason);
-  dependencies_.store.start(wanted, decision.reason);
-  if (decision.need < needs.now) return;  // the wait for it is reported
+  const ProgramShape wanted = shape_of(step.need);
+  dependencies_.recorder.decision("start " + to_string(wanted), step.decision.reason);
+  dependencies_.store.start(wanted, step.decision.reason);
+  if (step.needed_now) return;  // the wait for it is reported
   background_ = wanted;
   report(Progress::Kind::kCompileBegin, wanted, false, 0);
+}
+
+/// Puts a decision that starts nothing on the timeline, once as long as it stands.
+void RequestPrograms::explain(const Step& step) {
+  if (options_.schedule != Schedule::kPlanned || step.decision.action == plan::Action::kStart) {
+    said_.clear();
+    return;
+  }
+  const bool waits = step.decision.action != plan::Action::kProceed;
+  const std::string what = waits                      ? "wait for " + to_string(shape_of(step.need))
+                           : step.until_token         ? "hold"
+                           : step.expected_stall_s > 0 ? "expect a stall"
+                                                       : "go on";
+  // Numbers in a reason move with every token; what is said once is who waits for what.
+  const std::string key = what + "/" + to_string(shape_of(step.need));
+  if (key == said_) return;
+  said_ = key;
+  dependencies_.recorder.decision(what, step.decision.reason);
 }
 
 /// Tells the end of a background compile, once.

@@ -12,7 +12,10 @@
 #include "ahead/axes.h"
 #include "ahead/generation_config.h"
 #include "compile/program_store.h"
+#include "plan/cost_model.h"
+#include "plan/planner.h"
 #include "plan/schedule.h"
+#include "runtime/prospects.h"
 #include "runtime/recorder.h"
 
 namespace ahead::runtime {
@@ -20,30 +23,41 @@ namespace ahead::runtime {
 /// Thrown through a run when the stop token was triggered while waiting.
 struct Interrupted {};
 
-/// The program that a need is for.
-[[nodiscard]] graph::ProgramShape shape_of(const plan::Need& need);
-
 /// Decode thread only.
 class RequestPrograms {
  public:
   struct Options {
     Schedule schedule = Schedule::kOneAhead;
     std::size_t resident_rungs = 2;  ///< of plan::Residency
+    Prospects::Options prospects;    ///< of schedule planned
   };
   struct Dependencies {
     compile::ProgramStore& store;
     Recorder& recorder;
+    plan::CostModel& costs;
     const ProgressObserver& progress;  ///< may be empty
     std::stop_token stop;
   };
   RequestPrograms(Options options, Dependencies dependencies);
 
+  /// Whether anything may have changed since consult() said there was nothing to do.
+  [[nodiscard]] bool due(std::int64_t live) const;
+
   /// At a token boundary: starts what the schedule wants started; never waits.
-  void consult(const plan::Needs& needs);
+  void consult(const plan::Needs& needs, const Standing& standing);
+
+  /// A program that is ready, does the work of the one in use faster, and is worth the change.
+  [[nodiscard]] std::optional<plan::Need> better(const plan::Needs& needs,
+                                                 const Standing& standing);
+
+  /// Takes in what the compiles that ended took.
+  void learn();
+
+  [[nodiscard]] const Prospects& prospects() const { return prospects_; }
 
   /// Does what the schedule says until all that the next step needs is settled; the seconds it
   /// waited. Throws Interrupted.
-  double settle(const plan::Needs& needs, bool at_boundary);
+  double settle(const plan::Needs& needs, const Standing& standing, bool at_boundary);
 
   /// Whether all that the next step needs is there.
   [[nodiscard]] bool ready(const plan::Needs& needs) const;
@@ -58,8 +72,19 @@ class RequestPrograms {
   void first_token() { first_token_out_ = true; }
 
  private:
-  [[nodiscard]] plan::Decision decide(const plan::Needs& needs, bool switching) const;
-  void start(const plan::Needs& needs, const plan::Decision& decision);
+  /// What to do, and the program that a start is of.
+  struct Step {
+    plan::Decision decision;
+    plan::Need need;
+    bool needed_now = false;
+    std::optional<std::int64_t> until_token;
+    double expected_stall_s = 0;
+  };
+  [[nodiscard]] Step decide(const plan::Needs& needs, const Standing& standing,
+                            bool switching) const;
+  [[nodiscard]] Step decide_by_rule(const plan::Needs& needs, bool switching) const;
+  void start(const Step& step);
+  void explain(const Step& step);
   void report_background();
   void report(Progress::Kind kind, const graph::ProgramShape& shape, bool foreground,
               double seconds) const;
@@ -68,6 +93,11 @@ class RequestPrograms {
   const Dependencies dependencies_;
   bool first_token_out_ = false;
   std::optional<graph::ProgramShape> background_;  ///< compiling, and nobody waits
+  Prospects prospects_;
+  std::size_t learned_ = 0;      ///< compiles of the log
+  std::int64_t look_again_ = 0;  ///< rows from which on the planner is asked again
+  std::optional<graph::ProgramShape> seen_compiling_;  ///< when it was asked
+  std::string said_;                                   ///< the last thing explained
 };
 
 }  // namespace ahead::runtime

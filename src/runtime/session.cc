@@ -32,10 +32,17 @@ class Session::Run {
         callbacks_(callbacks),
         result_(result),
         own_rungs_(has_own_rungs(options_.axes.partition)),
+        planned_(options_.axes.schedule == Schedule::kPlanned),
+        ladder_(options_.axes.ladder),
+        chunk_(options_.prefill_chunk),
         recorder_(dependencies_.clock, result),
-        programs_({.schedule = options_.axes.schedule, .resident_rungs = options_.resident_rungs},
+        costs_(dependencies_.costs != nullptr ? *dependencies_.costs : own_costs_),
+        programs_({.schedule = options_.axes.schedule,
+                   .resident_rungs = options_.resident_rungs,
+                   .prospects = options_.prospects},
                   {.store = dependencies_.programs,
                    .recorder = recorder_,
+                   .costs = costs_,
                    .progress = callbacks_.progress,
                    .stop = job.stop}) {
     AHEAD_CHECK(!job.prompts.empty() && job.max_new_tokens > 0, "a request has tokens to make");
@@ -57,6 +64,7 @@ class Session::Run {
       if (!first_token_out_) throw Error(ErrorKind::kDevice, text);
       fail(text);
     }
+    programs_.learn();
     for (const Sequence& row : rows_) result_.rows.push_back(row.result());
     recorder_.finish(dependencies_.programs.log());
   }
@@ -84,16 +92,43 @@ class Session::Run {
 
   void generate() {
     if (job_.stop.stop_requested()) throw Interrupted();
+    if (planned_) choose_start();
     // Memory that cannot be had is told now, not after a compile; what it takes hides behind one.
-    programs_.consult(needs());
+    consult();
     make_caches();
     prefill();
     while (running()) {
       if (job_.stop.stop_requested()) return end_all(FinishReason::kCancelled);
       move_to_decode();
-      programs_.consult(needs());
+      consult();
       step();
     }
+  }
+
+  /// Where to begin: on which rung, and how the prompt is read.
+  void choose_start() {
+    Prospects::StartQuery query{.ladder = ladder_,
+                                .batch = static_cast<std::int64_t>(rows_.size())};
+    for (const Sequence& row : rows_) {
+      query.prompt_tokens = std::max(query.prompt_tokens, row.prompt_left());
+    }
+    std::vector<plan::StartCost> starts = programs_.prospects().starts(query);
+    if (const auto chunk = options_.first_chunk) {
+      std::erase_if(starts, [&](const plan::StartCost& cost) {
+        return cost.start.chunk != plan::chunk_on(cost.start.rung, *chunk);
+      });
+    }
+    AHEAD_CHECK(!starts.empty(), "there is a way to begin");
+    const plan::StartDecision decision = plan::choose_start(query.prompt_tokens, starts);
+    chunk_ = decision.start.chunk;
+    std::erase_if(ladder_, [&](std::int64_t rung) { return rung < decision.start.rung; });
+    recorder_.decision("begin on rung " + std::to_string(decision.start.rung) + " with chunks of " +
+                           std::to_string(chunk_),
+                       decision.reason);
+  }
+
+  void consult() {
+    if (programs_.due(standing().live)) programs_.consult(needs(), standing());
   }
 
   // ---- prompts
@@ -113,15 +148,28 @@ class Session::Run {
         if (!waits(row)) continue;
         hold(row, need.rung, waited_s);
         prefill_->bind_cache(0, row.layers());
-        while (row.runs() && row.prompt_left() > 0 && row.live() < need.rung) prefill_chunk(row);
+        while (row.runs() && row.prompt_left() > 0 && row.live() < need.rung) {
+          prefill_chunk(row);
+          if (const auto larger = better_while_reading()) {
+            chunk_ = larger->tokens;
+            break;
+          }
+        }
+        if (chunk_ != need.tokens && plan::chunk_on(need.rung, chunk_) != need.tokens) break;
       }
       release_left();
     }
   }
 
+  /// A larger chunk that is ready, and worth it for what is left of the prompts.
+  std::optional<plan::Need> better_while_reading() {
+    if (!planned_ || standing().prompt_left == 0) return std::nullopt;
+    return programs_.better(needs(), standing());
+  }
+
   void prefill_chunk(Sequence& row) {
     if (job_.stop.stop_requested()) throw Interrupted();
-    programs_.consult(needs());
+    consult();
     const TimePoint begin = recorder_.now();
     const std::int64_t rung = prefill_->shape().rung;
     const std::int64_t chunk = prefill_->shape().tokens;
@@ -134,7 +182,7 @@ class Session::Run {
     }
     prefill_->logit_rows()[0] = static_cast<std::int32_t>(valid - 1);
     prefill_->set_live_rows(0, first);
-    prefill_->run();
+    if (!prefill_->run(job_.stop)) throw Interrupted();
     row.append(*prefill_, 0, valid);
     prefault(row, chunk);
     const bool last = row.prompt_left() == 0;
@@ -144,6 +192,7 @@ class Session::Run {
                                           .rung = rung,
                                           .values = prefill_->logits(0)});
     }
+    if (valid == chunk) learn_step(prefill_->shape(), begin);
     recorder_.prefilled(begin, rung, valid);
     sample_new_blocks();
     report({.kind = Progress::Kind::kPrefill,
@@ -172,7 +221,7 @@ class Session::Run {
             .rung = static_cast<std::int64_t>(row.capacity()),
             .tokens = sum(&Sequence::generated)});
     if (row.generated == job_.max_new_tokens) return end(row, FinishReason::kMaxTokens);
-    if (row.live() == options_.axes.ladder.back() && !job_.stop.stop_requested()) {
+    if (row.live() == ladder_.back() && !job_.stop.stop_requested()) {
       end(row, FinishReason::kLength);
     }
   }
@@ -190,7 +239,8 @@ class Session::Run {
 
   /// Moves every sequence whose rung is full, or that has no decode program yet, to its own.
   void move_to_decode() {
-    const std::vector<std::int64_t>& ladder = options_.axes.ladder;
+    const bool adopts = adopt_better();
+    const std::vector<std::int64_t>& ladder = ladder_;
     std::int64_t longest = 0;
     for (const Sequence& row : rows_) longest = std::max(longest, row.runs() ? row.live() : 0);
     const std::int64_t shared = std::max(plan::rung_above(ladder, longest), least_rung());
@@ -198,13 +248,15 @@ class Session::Run {
       return own_rungs_ ? plan::rung_above(ladder, row.live()) : shared;
     };
     const auto moves = [&](const Sequence& row) {
-      return row.runs() && (!row.program || row.program->shape().rung != wanted(row));
+      return row.runs() &&
+             (adopts || !row.program || row.program->shape().rung != wanted(row));
     };
     if (std::none_of(rows_.begin(), rows_.end(), moves)) return;
 
     needs_ = needs();
     bool ready = programs_.ready(needs_);
-    double waited_s = programs_.settle(needs_, first_token_out_ && any_boundary(moves, wanted));
+    double waited_s =
+        programs_.settle(needs_, standing(), first_token_out_ && any_boundary(moves, wanted));
     // What is left is freed by the store's thread: nothing here may be the last to hold it.
     prefill_.reset();
     for (Sequence& row : rows_) {
@@ -236,6 +288,19 @@ class Session::Run {
     release_left();
   }
 
+  /// Whether there is a faster program for the step than the one in use; it is used from now on.
+  bool adopt_better() {
+    if (!planned_ || !decode_ || options_.prospects.forms.size() < 2) return false;
+    if (tier_ + 1 == static_cast<std::int64_t>(options_.prospects.forms.size()) &&
+        decode_->shape().tier == tier_) {
+      return false;
+    }
+    const auto next = programs_.better(needs(), standing());
+    if (!next || decode_->shape().rung != next->rung) return false;
+    tier_ = next->tier;
+    return true;
+  }
+
   /// One token of every sequence that runs.
   void step() {
     const TimePoint begin = recorder_.now();
@@ -251,7 +316,7 @@ class Session::Run {
       row.program->set_live_rows(row.number(), row.live());
       step_rungs_.push_back(row.program->shape().rung);
     }
-    compile::Program::run(by_row);
+    if (!compile::Program::run(by_row, job_.stop)) throw Interrupted();
     for (Sequence& row : rows_) {
       if (!row.runs()) continue;
       const std::int64_t position = row.live();
@@ -262,6 +327,9 @@ class Session::Run {
                                           .rung = row.program->shape().rung,
                                           .values = decode_->logits(row.number())});
     }
+    const bool one_rung = std::all_of(step_rungs_.begin(), step_rungs_.end(),
+                                      [&](auto rung) { return rung == step_rungs_.front(); });
+    if (one_rung) learn_step(decode_->shape(), begin);
     recorder_.stepped(begin, step_rungs_);
     sample_new_blocks();
     for (Sequence& row : rows_) {
@@ -280,15 +348,57 @@ class Session::Run {
   }
 
   [[nodiscard]] plan::Needs needs() const {
-    plan::NeedsQuery query{.ladder = options_.axes.ladder,
-                           .chunk = options_.prefill_chunk,
+    plan::NeedsQuery query{.ladder = ladder_,
+                           .chunk = chunk_,
                            .batch = static_cast<std::int64_t>(rows_.size()),
                            .own_rungs = own_rungs_,
                            .least_rung = least_rung()};
     for (const Sequence& row : rows_) {
       if (row.runs()) query.sequences.push_back(row.plan(job_.max_new_tokens));
     }
-    return plan::needs_of(query);
+    plan::Needs needs = plan::needs_of(query);
+    if (tier_ > 0) choose_tiers(needs);
+    return needs;
+  }
+
+  /// In which form the decode programs are wanted, once a higher one was in use.
+  void choose_tiers(plan::Needs& needs) const {
+    const plan::Estimate token = programs_.prospects().step(
+        {.rung = needs.programs.front().rung, .batch = needs.programs.front().batch, .tier = tier_});
+    for (std::size_t index = 0; index < needs.programs.size(); ++index) {
+      plan::Need& need = needs.programs[index];
+      if (need.tokens != 1) continue;
+      need.tier = tier_;
+      // The sequences of a batch change form together; what is far off has time.
+      if (rows_.size() > 1 || index > needs.now) continue;
+      need.tier = programs_.prospects().tier_for(
+          {.need = need,
+           .most = tier_,
+           .first_use_s = static_cast<double>(needs.first_use[index].steps) * token.typical_s});
+    }
+  }
+
+  [[nodiscard]] Standing standing() const {
+    Standing standing{.chunk = chunk_,
+                      .batch = static_cast<std::int64_t>(rows_.size()),
+                      .tier = tier_,
+                      .last_rung = ladder_.back()};
+    for (const Sequence& row : rows_) {
+      if (!row.runs()) continue;
+      standing.prompt_left += row.prompt_left();
+      const plan::Sequence plan = row.plan(job_.max_new_tokens);
+      standing.live = std::max(standing.live, plan.live);
+      standing.most = std::max(standing.most, plan.most);
+    }
+    standing.reading = standing.prompt_left > 0;
+    return standing;
+  }
+
+  /// What a step took that all sequences took on one rung.
+  void learn_step(const graph::ProgramShape& shape, TimePoint begin) {
+    if (!planned_) return;
+    costs_.stepped({programs_.prospects().form_of(shape.tier), need_of(shape)},
+                   to_seconds(recorder_.now() - begin));
   }
 
   /// Lets go of the programs that no sequence uses, nor will next.
@@ -300,7 +410,7 @@ class Session::Run {
     if (own_rungs_) {  // a prompt may be done before the others', its rung unused until then
       for (const Sequence& row : rows_) {
         if (row.runs()) {
-          in_use.push_back(plan::rung_above(options_.axes.ladder, row.live() + row.prompt_left()));
+          in_use.push_back(plan::rung_above(ladder_, row.live() + row.prompt_left()));
         }
       }
     }
@@ -320,7 +430,7 @@ class Session::Run {
     prefill_ready_ = programs_.ready(needs_);
     const bool boundary =
         any_boundary(waits, [&](const Sequence& row) { return std::max(row.capacity(), rung); });
-    return programs_.settle(needs_, boundary && first_token_out_);
+    return programs_.settle(needs_, standing(), boundary && first_token_out_);
   }
 
   /// Makes a prompt's cache as large as the rung.
@@ -388,8 +498,8 @@ class Session::Run {
     for (Sequence& row : rows_) {
       row.make_cache(options_.axes.kv,
                      {.layout = options_.layout,
-                      .first_capacity = count(options_.axes.ladder.front()),
-                      .last_capacity = count(options_.axes.ladder.back())},
+                      .first_capacity = count(ladder_.front()),
+                      .last_capacity = count(ladder_.back())},
                      dependencies_.pages, result_.kv_fallback);
     }
     if (!result_.kv_fallback.empty()) recorder_.decision("kv fallback", result_.kv_fallback);
@@ -424,8 +534,8 @@ class Session::Run {
   /// A static graph reads all rows of its rung, also those that nobody wrote: their page faults are
   /// paid in shares before the switch, not by the first token behind it.
   void prefault(Sequence& row, std::int64_t tokens_a_step) const {
-    if (!row.runs() || row.capacity() == options_.axes.ladder.back()) return;
-    row.prefault(plan::rung_above(options_.axes.ladder, row.capacity()),
+    if (!row.runs() || row.capacity() == ladder_.back()) return;
+    row.prefault(plan::rung_above(ladder_, row.capacity()),
                  (row.capacity() - row.live()) / tokens_a_step);
   }
 
@@ -461,7 +571,13 @@ class Session::Run {
   const Callbacks& callbacks_;
   RunResult& result_;
   const bool own_rungs_;
+  const bool planned_;
+  std::vector<std::int64_t> ladder_;  ///< without the rungs that were passed over
+  std::int64_t chunk_;
+  std::int64_t tier_ = 0;  ///< the highest that was in use
   Recorder recorder_;
+  plan::CostModel own_costs_;
+  plan::CostModel& costs_;
   RequestPrograms programs_;
   std::vector<Sequence> rows_;
   plan::Needs needs_;  ///< as of the last move

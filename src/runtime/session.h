@@ -18,6 +18,7 @@
 #include "compile/program_store.h"
 #include "kv/kv_cache.h"
 #include "plan/schedule.h"
+#include "runtime/prospects.h"
 #include "runtime/recorder.h"
 
 namespace ahead::runtime {
@@ -45,7 +46,9 @@ class Session {
  public:
   struct Options {
     Axes axes;
-    std::int64_t prefill_chunk = 128;
+    std::int64_t prefill_chunk = 128;   ///< of fixed schedules
+    std::optional<std::int64_t> first_chunk;  ///< of schedule planned: the prompt begins with it
+    Prospects::Options prospects;       ///< of schedule planned
     std::size_t resident_rungs = 2;  ///< of plan::Residency
     kv::Layout layout;
   };
@@ -53,6 +56,8 @@ class Session {
     compile::ProgramStore& programs;
     kv::PageProvider& pages;
     const Clock& clock;
+    /// What compiles and steps took: read, and added to. Null: this request's own, empty.
+    plan::CostModel* costs = nullptr;
   };
   Session(Options options, Dependencies dependencies);
 

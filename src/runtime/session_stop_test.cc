@@ -1,14 +1,11 @@
-// A session that is told to stop, in every state, by hand and beside a real compile thread.
-// May use: base, compile, kv, plan, GoogleTest.
+// A session that is told to stop, in every state. May use: base, compile, kv, plan, GoogleTest.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <chrono>
-#include <latch>
-#include <memory>
 #include <optional>
 #include <stop_token>
-#include <utility>
+#include <string>
 #include <vector>
 
 #include "runtime/session_world.h"
@@ -224,67 +221,127 @@ TEST(StopTest, AnotherRequestsCompileIsWaitedForBeforeOnesOwn) {
   EXPECT_NEAR(outcome.result.compiles[0].waited_s, 0.008, 1e-12);
 }
 
-/// A session beside a real compile thread.
-class ThreadedSessionTest : public testing::Test {
- protected:
-  /// Runs one request with `compile_cost` as the hook of the compile thread.
-  RunResult run(std::stop_token stop, const ProgressObserver& progress) {
-    const Callbacks callbacks{
-        .choose = [](const StepLogits& step) { return FakeModel::greedy(step.values); },
-        .accept = [this](std::int64_t, std::int32_t token) -> std::optional<FinishReason> {
-          tokens_.push_back(token);
-          return std::nullopt;
-        },
-        .progress = progress};
-    RunResult result;
-    Session session(shape_.session_options(),
-                    {.programs = store_, .pages = pages_, .clock = clock_});
-    session.run({.prompts = {World::Ask{}.prompt}, .max_new_tokens = 1000, .stop = std::move(stop)},
-                callbacks, result);
-    return result;
+/// Has a stop come during call `at`, counted from 1 once arm() was called.
+struct StopAtCall {
+  StopAtCall(World& world, std::size_t at) {
+    world.script->on_call = [this, at] {
+      if (armed && ++calls == at) source.request_stop();
+    };
   }
+  void arm() { armed = true; }
 
-  const World shape_{{}};
-  SteadyClock clock_;
-  kv::FakePages pages_;
-  std::shared_ptr<compile::FakeScript> script_ = std::make_shared<compile::FakeScript>();
-  ThreadExecutor executor_{{}};
-  compile::ProgramStore store_{
-      {.backend = std::make_shared<compile::FakeBackend>(compile::FakeBackend::Options{}, script_),
-       .device = "FAKE"},
-      executor_,
-      clock_};
-  std::vector<std::int32_t> tokens_;
-  std::stop_source source_;
+  std::stop_source source;
+  bool armed = false;
+  std::size_t calls = 0;
 };
 
-TEST_F(ThreadedSessionTest, GeneratesTheSame) {
-  const RunResult result = run({}, {});
-  EXPECT_EQ(result.finish_reason, FinishReason::kLength);
-  EXPECT_EQ(result.boundaries.size(), 3U);
-  EXPECT_EQ(tokens_, FakeModel::generate(World::Ask{}.prompt, 125));
+/// All is compiled before the first chunk, so that every call behind it is a step's.
+World::Options in_parts() {
+  return {.axes = {.ladder = {16, 32, 64, 128},
+                   .schedule = Schedule::kEager,
+                   .partition = Partition::kAttention},
+          .cut = true};
+}
+constexpr std::size_t kCallsOfAStep = 2 + FakeModel::kLayers;
+
+TEST(StopTest, BetweenTheCallsOfAChunkEndsWithoutTheChunk) {
+  for (std::size_t at = 1; at <= kCallsOfAStep; ++at) {
+    SCOPED_TRACE(at);
+    World world(in_parts());
+    StopAtCall stop(world, at);
+    const Outcome outcome = world.run({.prompt = prompt_of(40),
+                                       .stop = stop.source.get_token(),
+                                       .on_progress = [&](const Progress& progress) {
+                                         if (progress.kind == Progress::Kind::kPrefill) stop.arm();
+                                       }});
+    world.script->on_call = nullptr;
+    EXPECT_EQ(outcome.result.finish_reason, FinishReason::kCancelled);
+    EXPECT_EQ(outcome.result.error, "");
+    EXPECT_TRUE(outcome.tokens.empty());
+    EXPECT_EQ(stop.calls, at) << "no call begins behind the stop";
+    const auto chunks = std::count_if(
+        outcome.progress.begin(), outcome.progress.end(),
+        [](const Progress& progress) { return progress.kind == Progress::Kind::kPrefill; });
+    EXPECT_EQ(chunks, at == kCallsOfAStep ? 2 : 1) << "a chunk that was stopped has no rows";
+    expect_usable(world);
+  }
 }
 
-TEST_F(ThreadedSessionTest, AStopEndsTheWaitAtABoundaryWhileTheCompileRunsOn) {
-  std::latch at_boundary{1};
-  std::latch go_on{1};
-  ThreadExecutor stopper({});
-  script_->compile_cost = [&](const ProgramShape& shape, std::size_t) {
-    if (shape == decode_at(32)) go_on.wait();
-    return std::chrono::nanoseconds(0);
-  };
-  stopper.post([&] {
-    at_boundary.wait();
-    source_.request_stop();
-  });
-  const RunResult result = run(source_.get_token(), [&](const Progress& progress) {
-    if (waits_for(progress, decode_at(32))) at_boundary.count_down();
-  });
-  EXPECT_EQ(result.finish_reason, FinishReason::kCancelled);
-  EXPECT_EQ(tokens_, FakeModel::generate(World::Ask{}.prompt, 13));
-  EXPECT_EQ(store_.compiling(), decode_at(32));
-  go_on.count_down();
-  EXPECT_TRUE(store_.wait(decode_at(32), {}));
+TEST(StopTest, BetweenTheCallsOfADecodeStepEndsWithoutItsToken) {
+  for (const std::size_t tokens : {1U, 5U, 13U}) {  // the last: the step behind a switch
+    for (std::size_t at = 1; at <= kCallsOfAStep; ++at) {
+      SCOPED_TRACE(std::to_string(tokens) + " tokens, call " + std::to_string(at));
+      World world(in_parts());
+      StopAtCall stop(world, at);
+      const Outcome outcome =
+          world.run({.stop = stop.source.get_token(), .on_token = [&](std::size_t made) {
+                       if (made == tokens) stop.arm();
+                       return std::nullopt;
+                     }});
+      world.script->on_call = nullptr;
+      const bool ended = at == kCallsOfAStep;
+      expect_cancelled(outcome, tokens + (ended ? 1 : 0));
+      EXPECT_EQ(stop.calls, at) << "no call begins behind the stop";
+      std::int64_t steps = 0;
+      for (const auto& [rung, by_rung] : outcome.result.tokens.by_rung) steps += by_rung.count;
+      EXPECT_EQ(steps, static_cast<std::int64_t>(outcome.tokens.size()) - 1)
+          << "a step that was stopped is none";
+      expect_usable(world);
+    }
+  }
+}
+
+TEST(StopTest, BetweenTheCallsOfABatchsStepEndsEverySequenceWithoutItsToken) {
+  const std::vector<std::vector<std::int32_t>> prompts = {{3, 1, 4}, {1, 5}, {9, 2, 6, 5}};
+  const std::size_t calls = 2 + prompts.size() * FakeModel::kLayers;
+  for (std::size_t at = 1; at <= calls; ++at) {
+    SCOPED_TRACE(at);
+    World world(in_parts());
+    StopAtCall stop(world, at);
+    const World::Batch batch =
+        world.run_batch({.prompts = prompts,
+                         .stop = stop.source.get_token(),
+                         .on_token = [&](std::int64_t row, std::size_t made) {
+                           if (row == 2 && made == 4) stop.arm();
+                           return std::nullopt;
+                         }});
+    world.script->on_call = nullptr;
+    EXPECT_EQ(batch.result.finish_reason, FinishReason::kCancelled);
+    EXPECT_EQ(stop.calls, at);
+    EXPECT_EQ(batch.wrong_logits, 0U);
+    for (std::size_t row = 0; row < prompts.size(); ++row) {
+      EXPECT_EQ(batch.tokens[row], FakeModel::generate(prompts[row], at == calls ? 5 : 4));
+      EXPECT_EQ(batch.result.rows.at(row).finish_reason, FinishReason::kCancelled);
+    }
+    expect_usable(world);
+  }
+}
+
+TEST(StopTest, InASwitchEndsBeforeTheFirstStepBehindIt) {
+  for (const KvPolicy kv : {KvPolicy::kCopyGrow, KvPolicy::kInPlace, KvPolicy::kSharedMax}) {
+    for (const std::size_t prompt : {4U, 40U}) {  // switches of a sequence, and of a prompt
+      SCOPED_TRACE(prompt);
+      World::Options options = with(Schedule::kOneAhead);
+      options.axes.kv = kv;
+      World world(options);
+      std::stop_source source;
+      std::size_t steps = 0;
+      const Outcome outcome =
+          world.run({.prompt = prompt == 4 ? World::Ask{}.prompt : prompt_of(prompt),
+                     .stop = source.get_token(),
+                     .on_progress = [&](const Progress& progress) {
+                       if (progress.kind != Progress::Kind::kBoundary) return;
+                       source.request_stop();
+                       steps = world.script->steps;
+                     }});
+      EXPECT_EQ(outcome.result.finish_reason, FinishReason::kCancelled);
+      EXPECT_EQ(outcome.tokens.size(), prompt == 4 ? 13U : 0U);
+      EXPECT_EQ(outcome.wrong_logits, 0U);
+      EXPECT_EQ(outcome.result.boundaries.size(), 1U);
+      EXPECT_EQ(world.script->steps, steps);
+      expect_usable(world);
+    }
+  }
 }
 
 }  // namespace

@@ -64,7 +64,8 @@ std::string corner_name(const testing::TestParamInfo<Corner>& corner) {
 
 INSTANTIATE_TEST_SUITE_P(
     Session, EveryDesignTest,
-    testing::Combine(testing::Values(Schedule::kEager, Schedule::kOneAhead, Schedule::kOnDemand),
+    testing::Combine(testing::Values(Schedule::kEager, Schedule::kOneAhead, Schedule::kOnDemand,
+                                     Schedule::kPlanned),
                      testing::Values(KvPolicy::kSharedMax, KvPolicy::kCopyGrow, KvPolicy::kInPlace),
                      testing::Bool()),
     corner_name);

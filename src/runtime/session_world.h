@@ -254,6 +254,7 @@ class World {
   [[nodiscard]] Session::Options session_options() const {
     return {.axes = options.axes,
             .prefill_chunk = options.chunk,
+            .prospects = {.chunks = {options.chunk}},
             .resident_rungs = options.resident,
             .layout = layout()};
   }
@@ -313,6 +314,7 @@ class World {
 [[nodiscard]] inline std::string name_of(Schedule schedule) {
   return schedule == Schedule::kEager      ? "Eager"
          : schedule == Schedule::kOneAhead ? "OneAhead"
+         : schedule == Schedule::kPlanned  ? "Planned"
                                            : "OnDemand";
 }
 

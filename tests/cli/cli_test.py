@@ -1,44 +1,17 @@
 #!/usr/bin/env python3
 """The command line as its users meet it: the real program, run on a real model.
 
-Environment: AHEAD_BIN, the program; AHEAD_DEPS_DIR, the folder that scripts/setup.sh filled.
 Every run with a model costs seconds, so one run answers as many questions as it can.
 """
 import json
 import os
 import pathlib
 import re
-import resource
 import shutil
-import signal
-import subprocess
 import tempfile
-import time
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-AHEAD = os.environ.get("AHEAD_BIN", str(ROOT / "build/release/ahead"))
-DEPS = pathlib.Path(os.environ.get("AHEAD_DEPS_DIR", ROOT / ".deps"))
-MODEL = os.environ.get("AHEAD_MODEL", str(DEPS / "model/SmolLM2-135M-Instruct.Q4_1.gguf"))
-FORCED = str(ROOT / "data/forced.txt")
-
-OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
-
-
-def default_signals():
-    """A shell that runs its jobs in the background starts them with SIGINT ignored."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
-def ahead(*words, stdout=subprocess.PIPE):
-    return subprocess.run([AHEAD, *words], stdin=subprocess.DEVNULL, stdout=stdout,
-                          stderr=subprocess.PIPE, timeout=300, check=False,
-                          preexec_fn=default_signals)
-
-
-def start(*words):
-    return subprocess.Popen([AHEAD, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                            stderr=subprocess.PIPE, preexec_fn=default_signals)
+from cli_support import DEPS, FAILED, FORCED, MODEL, OK, USAGE, CliTest, ahead
 
 
 def overlaps(result, trace):
@@ -60,37 +33,6 @@ def hidden_compiles(result, trace):
     """Compiles beside decode that nobody waited for."""
     return {f"{record['part']}@{record['rung']}" for record, _ in overlaps(result, trace)
             if record["waited_s"] == 0}
-
-
-class CliTest(unittest.TestCase):
-    maxDiff = None
-
-    def setUp(self):
-        self.folder = tempfile.mkdtemp(prefix="ahead-cli-")
-        self.addCleanup(shutil.rmtree, self.folder)
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
-    def file(self, name, contents):
-        path = self.path(name)
-        pathlib.Path(path).write_bytes(contents)
-        return path
-
-    def assert_exit(self, done, code):
-        self.assertEqual(done.returncode, code, (done.args, done.stderr))
-
-    def assert_refused(self, done, *named, code=USAGE):
-        """One line of error that names the value, no output, no crash."""
-        self.assert_exit(done, code)
-        errors = [line for line in done.stderr.decode().splitlines() if "error:" in line]
-        self.assertEqual(len(errors), 1, done.stderr)
-        self.assertTrue(errors[0].startswith("ahead: error: "), errors[0])
-        self.assertEqual(errors[0], done.stderr.decode().splitlines()[-1])
-        self.assertLess(len(errors[0]), 500)
-        for name in named:
-            self.assertIn(name, errors[0])
-        self.assertEqual(done.stdout, b"")
 
 
 class WithoutAModel(CliTest):
@@ -412,103 +354,6 @@ class AnEagerRun(CliTest):
         self.assertTrue(all(record["foreground"] for record in result["compiles"]))
 
 
-class WhatGoesWrong(CliTest):
-    def test_a_background_compile_that_fails_keeps_what_was_produced(self):
-        json_file = self.path("run.json")
-        done = ahead("run", MODEL, "--force", FORCED, "--prompt-tokens", "40", "--ladder",
-                     "64,128", "--inject-compile-failure", "128=the compiler ate it", "--json",
-                     json_file, "-q")
-        self.assert_exit(done, FAILED)
-        result = json.loads(pathlib.Path(json_file).read_text())
-        # The rung is full, and its last step chose one token more.
-        self.assertEqual(result["tokens"]["prompt"] + result["tokens"]["generated"], 65)
-        self.assertEqual(done.stdout.decode().strip(), result["output"]["text"].strip())
-        self.assertGreater(len(done.stdout), 40)
-        error = done.stderr.decode()
-        self.assertEqual(error.count("\n"), 1, error)
-        self.assertTrue(error.startswith("ahead: error: "), error)
-        self.assertIn("128", error)
-        self.assertIn("the compiler ate it", error)
-        self.assertIn("the compiler ate it", result["error"])
-        self.assertEqual(result["finish_reason"], "error")
-
-    def test_an_interrupt_while_decoding_keeps_what_was_produced(self):
-        json_file = self.path("run.json")
-        run = start("run", MODEL, "Once upon a time", "--ignore-eos", "--ladder", "512,1024",
-                    "--json", json_file)
-        first = os.read(run.stdout.fileno(), 1)  # Decoding, and compiling 1024 behind it.
-        run.send_signal(signal.SIGINT)
-        sent = time.monotonic()
-        rest, error = run.communicate(timeout=60)
-        self.assertLess(time.monotonic() - sent, 3)
-        self.assertEqual(run.returncode, INTERRUPTED, error)
-        result = json.loads(pathlib.Path(json_file).read_text())
-        self.assertEqual(result["finish_reason"], "cancelled")
-        self.assertEqual((first + rest).decode().strip(), result["output"]["text"].strip())
-        self.assertIn(b"interrupted", error)
-
-    def test_an_interrupt_while_compiling_ends_promptly(self):
-        json_file = self.path("run.json")
-        run = start("run", MODEL, "hi", "--design", "b1", "--ladder", "1024,2048,4096,8192",
-                    "--json", json_file)
-        for line in run.stderr:
-            if b"compiling" in line:
-                break
-        run.send_signal(signal.SIGTERM)
-        sent = time.monotonic()
-        out, error = run.communicate(timeout=60)
-        self.assertLess(time.monotonic() - sent, 3)
-        self.assertEqual((run.returncode, out), (INTERRUPTED, b""), error)
-        self.assertEqual(json.loads(pathlib.Path(json_file).read_text())["finish_reason"],
-                         "cancelled")
-
-    def test_an_interrupt_while_the_model_is_read_ends_promptly(self):
-        run = start("run", MODEL, "hi")
-        self.assertIn(b"reading", run.stderr.readline())
-        run.send_signal(signal.SIGINT)
-        sent = time.monotonic()
-        out, error = run.communicate(timeout=60)
-        self.assertLess(time.monotonic() - sent, 3)
-        self.assertEqual((run.returncode, out), (INTERRUPTED, b""), error)
-        self.assertIn(b"interrupted while the model was read", error)
-
-    def test_an_interrupt_while_verify_waits_for_a_background_compile_ends_promptly(self):
-        json_file = self.path("run.json")
-        # The prompt crosses a boundary; a stop ends the run while the decode program compiles.
-        run = start("run", MODEL, "--force", FORCED, "--prompt-tokens", "66", "--ladder", "64,2048",
-                    *(word for letter in " aeiou.,\n" for word in ("--stop", letter)), "--verify",
-                    "--json", json_file)
-        for line in run.stderr:
-            if b"making room" in line:
-                break
-        run.send_signal(signal.SIGINT)
-        sent = time.monotonic()
-        out, error = run.communicate(timeout=60)
-        self.assertLess(time.monotonic() - sent, 3)
-        self.assertEqual(run.returncode, INTERRUPTED, error)
-        self.assertNotIn(b"compiling", error)
-        self.assertIn(b"interrupted", error)
-        result = json.loads(pathlib.Path(json_file).read_text())
-        self.assertEqual(result["finish_reason"], "stop")
-        self.assertEqual(out.decode().strip(), result["output"]["text"].strip())
-
-    def test_a_full_disk_loses_no_text(self):
-        done = ahead("run", MODEL, "Once upon a time", "--ladder", "64", "--max-new-tokens", "5",
-                     "--json", "/dev/full", "-q")
-        self.assert_exit(done, FAILED)
-        self.assertGreater(len(done.stdout.strip()), 5)
-        self.assertEqual(done.stderr.count(b"\n"), 1, done.stderr)
-        self.assertIn(b"'/dev/full'", done.stderr)
-
-    def test_a_reader_that_leaves_ends_the_run_quietly(self):
-        run = start("run", MODEL, "Once upon a time", "--ignore-eos", "--ladder", "64,128", "-q")
-        os.read(run.stdout.fileno(), 1)
-        run.stdout.close()
-        self.assertEqual(run.stderr.read(), b"")
-        run.stderr.close()
-        self.assertEqual(run.wait(timeout=60), FAILED)
-
-
 class Batch(CliTest):
     def test_rows_run_together_and_what_cannot_run_is_reported(self):
         """Each row has its own length, end and rung; nothing of a bad row stops the others."""
@@ -559,90 +404,6 @@ class Batch(CliTest):
                 done = ahead("run", MODEL, *words)
                 self.assert_exit(done, USAGE)
                 self.assertIn(said, done.stderr.decode())
-
-
-class ShortOfMemory(CliTest):
-    """Address space limited while the real program runs (ulimit -v).
-
-    Between what a run needs of it for all else and what it needs with the cache of a rung of 8192
-    lie 360 MiB; the limits stand in the middle, and are lifted when they have done their work."""
-
-    ROOM = 180 << 20
-    CUT = ["--partition", "attention", "--kv-type", "f32", "--ignore-eos"]
-
-    @staticmethod
-    def address_space(run):
-        status = pathlib.Path(f"/proc/{run.pid}/status").read_text()
-        return int(re.search(r"VmSize:\s+(\d+) kB", status)[1]) << 10
-
-    @staticmethod
-    def limit(run, limit):
-        resource.prlimit(run.pid, resource.RLIMIT_AS, (limit, resource.RLIM_INFINITY))
-
-    @classmethod
-    def setUpClass(cls):
-        """Enough to read the model, too little to reserve for 8192 rows besides."""
-        run = start("run", MODEL, "hi", "--ladder", "64,8192", "--kv", "in-place", *cls.CUT)
-        with run.stdout, run.stderr:
-            lines = iter(run.stderr.readline, b"")
-            made = any(b"compiling" in line for line in lines)  # The cache is made before.
-            size = cls.address_space(run) if made else 0
-            run.kill()
-        run.wait()
-        assert made, "the run never compiled"
-        cls.tight = size - cls.ROOM
-
-    def test_address_space_that_is_refused_is_copied_instead_and_noted_once(self):
-        json_file, trace_file = self.path("run.json"), self.path("run.trace.json")
-        run = start("run", MODEL, "Once upon a time", "--ladder", "64,8192", "--kv", "in-place",
-                    *self.CUT, "--max-new-tokens", "63", "--json", json_file, "--trace",
-                    trace_file)
-        self.limit(run, self.tight)
-        lines = []
-        for line in run.stderr:
-            lines.append(line)
-            if b"compiling" in line:
-                break
-        self.limit(run, resource.RLIM_INFINITY)
-        out, rest = run.communicate(timeout=60)
-        self.assertEqual(run.returncode, OK, (lines, rest))
-        result = json.loads(pathlib.Path(json_file).read_text())
-        self.assertEqual(result["tokens"]["generated"], 63)
-        self.assertEqual(out.decode().strip(), result["output"]["text"].strip())
-        self.assertRegex(result["kv_fallback"], r"copied as it grows.* 377487360 bytes ")
-        self.assertEqual([b["copied_bytes"] for b in result["boundaries"]],
-                         [64 * 30 * 3 * 64 * 2 * 4])
-        trace = json.loads(pathlib.Path(trace_file).read_text())
-        noted = [event for event in trace["traceEvents"]
-                 if result["kv_fallback"] in json.dumps(event, ensure_ascii=False)]
-        self.assertEqual(len(noted), 1)
-
-    def test_no_room_for_the_first_rung_is_an_error_with_the_bytes(self):
-        for policy in ("in-place", "copy-grow", "shared-max"):
-            with self.subTest(policy=policy):
-                run = start("run", MODEL, "hi", "--ladder", "8192", "--kv", policy, *self.CUT,
-                            "-q")
-                self.limit(run, self.tight)
-                out, error = run.communicate(timeout=60)
-                self.assertEqual((run.returncode, out), (FAILED, b""), error)
-                self.assertRegex(error.decode(), r"^ahead: error: .* 377487360 bytes .*\n$")
-
-    def test_no_room_for_the_second_rung_keeps_what_was_produced(self):
-        json_file = self.path("run.json")
-        # All programs are there before the first token: what is asked for then is the cache's.
-        run = start("run", MODEL, "Once upon a time", "--ladder", "64,8192", "--kv", "copy-grow",
-                    "--schedule", "eager", *self.CUT, "--json", json_file, "-q")
-        first = os.read(run.stdout.fileno(), 1)
-        self.limit(run, self.address_space(run) + self.ROOM)
-        rest, error = run.communicate(timeout=60)
-        self.assertEqual(run.returncode, FAILED, error)
-        self.assertRegex(error.decode(), r"^ahead: error: .* 377487360 bytes .*\n$")
-        result = json.loads(pathlib.Path(json_file).read_text())
-        self.assertEqual(result["finish_reason"], "error")
-        self.assertIn(" 377487360 bytes ", result["error"])
-        # The rung is full, and its last step chose one token more.
-        self.assertEqual(result["tokens"]["prompt"] + result["tokens"]["generated"], 65)
-        self.assertEqual((first + rest).decode().strip(), result["output"]["text"].strip())
 
 
 if __name__ == "__main__":

@@ -1,0 +1,124 @@
+// See plan_command.h. May use: include/ahead, CLI11.
+#include "plan_command.h"
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <system_error>
+
+#include "ahead/llm_pipeline.h"
+#include "ahead/planning.h"
+#include "axis_names.h"
+#include "output.h"
+#include "plan_options.h"
+#include "plan_report.h"
+#include "wording.h"
+
+namespace ahead::cli {
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  ahead plan --profile profiles/npu5010-compiler.json
+  ahead plan --profile profiles/this-machine-cpu.json --ladder 1024,4096,32768 --prompt 3000
+  ahead plan SmolLM2.gguf --token-ms 1024=25,8192=54 --compile-s 1.6 --json plan.json
+
+Nothing is compiled or run. A profile says for each cost whether it was measured.)";
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void refuse_file(const std::string& path, const std::string& why) {
+  throw Error(ErrorKind::kInvalidArgument, "--profile " + in_quotes(path) + ": " + why);
+}
+
+Profile profile_in(const std::string& path) {
+  constexpr std::size_t kLargest = std::size_t{1} << 20U;
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) refuse_file(path, "it is a folder; give a profile's file");
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    refuse_file(path, std::generic_category().message(errno != 0 ? errno : EIO) +
+                          "; give a file that can be read");
+  }
+  std::string text(kLargest + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.size() > kLargest) refuse_file(path, "it is larger than 1 MiB, so it is no profile");
+  try {
+    return read_profile(text);
+  } catch (const Error& error) {
+    refuse_file(path, error.what());
+  }
+}
+
+/// By the model's size; the ladder within what it was trained on.
+void take_model(const std::string& path, PlanRequest& request) {
+  const ModelFacts facts = Model(path).facts();
+  if (!request.ladder.empty()) check_ladder(request.ladder, facts.trained_context);
+  std::error_code error;
+  const auto size = fs::file_size(facts.weights, error);
+  if (error) {
+    throw Error(ErrorKind::kIo,
+                "the size of " + in_quotes(facts.weights) + " can not be had: " + error.message());
+  }
+  request.profile = guess_profile(facts, static_cast<std::int64_t>(size));
+}
+
+void plan(const PlanFlags& flags) {
+  PlanRequest request = read_plan_flags(flags);
+  for (const auto& path : {flags.json, flags.trace}) {
+    if (path) check_writable(*path);
+  }
+  if (flags.profile) {
+    request.profile = profile_in(*flags.profile);
+  } else {
+    take_model(*flags.model, request);
+  }
+  const PlanReport report = make_plan(request);
+  TextOutput out(1);
+  out.write(plan_text(report));
+  if (flags.json) write_file(*flags.json, plan_json(report));
+  if (flags.trace) {
+    const PlanForecast& shown = report.forecasts.at(report.shown);
+    RunResult timeline{.axes = shown.axes, .design = shown.design, .device = report.profile};
+    timeline.trace = shown.trace;
+    write_file(*flags.trace, to_chrome_trace(timeline));
+  }
+  if (!out.error().empty() && !out.reader_gone()) throw Error(ErrorKind::kIo, out.error());
+}
+
+}  // namespace
+
+void add_plan_command(CLI::App& app) {
+  CLI::App* const command = app.add_subcommand(
+      "plan", "Tell what a request will take under every schedule, compiling nothing");
+  command->footer(kExamples);
+  const auto flags = std::make_shared<PlanFlags>();
+  const auto option = [&](const char* name, std::optional<std::string>& value, const char* type,
+                          const std::string& help) {
+    command->add_option(name, value, help)->type_name(type);
+  };
+  option("MODEL", flags->model, "", "A model to guess the costs from: a GGUF file or an IR folder");
+  option("--profile", flags->profile, "FILE", "Take the costs from a profile (see profiles/)");
+  option("--ladder", flags->ladder, "LIST", "Rungs in tokens (default: the profile's)");
+  option("--prompt", flags->prompt, "N", "Tokens of the prompt (default: the profile's)");
+  option("--tokens", flags->tokens, "N", "Tokens to generate (default: the profile's)");
+  option("--chunks", flags->chunks, "LIST",
+         "Prompt tokens at once: fixed schedules use the first, planned chooses");
+  option("--token-ms", flags->token_ms, "MS",
+         "A decode step, instead of the profile's: 25, or by rung 1024=25,8192=50");
+  option("--compile-s", flags->compile_s, "S",
+         "Compile of a rung's decode program, instead of the profile's: 3, or by rung 1024=3");
+  option("--schedule", flags->schedule, "NAME", names(schedules()) + " (default: all)");
+  option("--partition", flags->partition, "NAME",
+         names(partitions()) + " (default: all of the profile)");
+  option("--kv", flags->kv, "NAME", names(kv_policies()) + " (default: the designs')");
+  option("--json", flags->json, "FILE", "Write everything to this file");
+  option("--trace", flags->trace, "FILE",
+         "Write the timeline of the one shown, for Perfetto or chrome://tracing");
+  command->callback([flags] { plan(*flags); });
+}
+
+}  // namespace ahead::cli

@@ -1,0 +1,82 @@
+// See sim_options.h. May use: include/ahead.
+#include "sim_options.h"
+
+#include <charconv>
+#include <string_view>
+#include <system_error>
+
+#include "ahead/error.h"
+#include "wording.h"
+
+namespace ahead::cli {
+namespace {
+
+constexpr std::string_view kSeedTakes = "a whole number from 0, like 17";
+constexpr std::string_view kSeedsTake = "two whole numbers, the first no larger, like 1..2000";
+constexpr std::uint64_t kSeedsPerReport = 10'000;
+
+[[noreturn]] void refuse(std::string_view option, std::string_view value, std::string_view takes) {
+  throw Error(ErrorKind::kInvalidArgument,
+              std::string(option) + " is " + in_quotes(value) + "; it takes " + std::string(takes));
+}
+
+std::optional<std::uint64_t> parsed(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  return whole ? std::optional(value) : std::nullopt;
+}
+
+}  // namespace
+
+SimRequest read_sim_options(const SimFlags& flags) {
+  if (flags.seed.has_value() == flags.seeds.has_value()) {
+    throw Error(ErrorKind::kInvalidArgument,
+                flags.seed ? "--seed and --seeds were both given; give one of them"
+                           : "no seeds were given; give --seeds A..B, like 1..2000, or --seed N");
+  }
+  SimRequest request{.events = flags.events, .quiet = flags.quiet, .trace = flags.trace};
+  if (flags.seed) {
+    const auto seed = parsed(*flags.seed);
+    if (!seed) refuse("--seed", *flags.seed, kSeedTakes);
+    request.first = request.last = *seed;
+    request.single = true;
+    return request;
+  }
+  if (flags.trace || flags.events) {
+    throw Error(ErrorKind::kInvalidArgument,
+                std::string(flags.trace ? "--trace" : "--events") +
+                    " shows one world; give it with --seed N instead of --seeds");
+  }
+  const std::string_view text = *flags.seeds;
+  const std::size_t dots = text.find("..");
+  if (dots == std::string_view::npos) refuse("--seeds", text, kSeedsTake);
+  const auto first = parsed(text.substr(0, dots));
+  const auto last = parsed(text.substr(dots + 2));
+  if (!first || !last || *first > *last) refuse("--seeds", text, kSeedsTake);
+  request.first = *first;
+  request.last = *last;
+  return request;
+}
+
+SimulationVerdict run_seeds(const SimRequest& request, const SimRun& run) {
+  SimulationVerdict verdict;
+  for (std::uint64_t seed = request.first;; ++seed) {
+    verdict = run.simulate({.seed = seed, .keep_events = request.events});
+    const std::uint64_t done = seed - request.first + 1;
+    if (!verdict.passed || seed == request.last) break;
+    if (!request.quiet && done % kSeedsPerReport == 0) {
+      run.progress(std::to_string(done) + " seeds passed\n");
+    }
+  }
+  for (const std::string& event : verdict.events) run.write(event + "\n");
+  if (!verdict.passed || request.single) {
+    run.write(to_string(verdict));
+  } else if (!request.quiet) {
+    run.write("seeds " + std::to_string(request.first) + " to " + std::to_string(request.last) +
+              ": all passed\n");
+  }
+  return verdict;
+}
+
+}  // namespace ahead::cli

@@ -1,0 +1,201 @@
+// Estimates for programs. May use: base, compile, plan.
+#include "runtime/prospects.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+
+namespace ahead::runtime {
+
+using plan::Candidate;
+using plan::Estimate;
+using plan::Need;
+
+graph::ProgramShape shape_of(const plan::Need& need) {
+  return {.batch = need.batch, .tokens = need.tokens, .rung = need.rung, .tier = need.tier};
+}
+
+plan::Need need_of(const graph::ProgramShape& shape) {
+  return {.tokens = shape.tokens, .rung = shape.rung, .batch = shape.batch, .tier = shape.tier};
+}
+
+const std::string& Prospects::form_of(std::int64_t tier) const {
+  return options_.forms.at(static_cast<std::size_t>(tier)).name;
+}
+
+Estimate Prospects::step(const Need& need) const {
+  const std::int64_t tier = need.tokens == 1 ? need.tier : 0;
+  const plan::StepSize size{.weight_bytes = options_.weight_bytes,
+                            .cache_bytes = options_.row_bytes * need.rung * need.batch,
+                            .tokens = need.tokens * need.batch};
+  Estimate known = costs_.step({form_of(tier), need}, size);
+  if (known.source != plan::Source::kGuess || tier == 0) return known;
+  // What the form before it takes, and by how much this one is expected to be better.
+  Need before = need;
+  before.tier = tier - 1;
+  known = step(before);
+  if (known.source == plan::Source::kGuess) return known;
+  known.typical_s *= options_.forms.at(static_cast<std::size_t>(tier)).expected;
+  known.source = plan::Source::kScaled;
+  return known;
+}
+
+Estimate Prospects::token(const Need& need) const {
+  Estimate estimate = step(need);
+  estimate.typical_s /= static_cast<double>(need.tokens);
+  estimate.late_s /= static_cast<double>(need.tokens);
+  return estimate;
+}
+
+Estimate Prospects::compile(const Need& need) const { return candidate(need).compile; }
+
+Candidate Prospects::candidate(const Need& need) const {
+  const graph::ProgramShape shape = shape_of(need);
+  Candidate candidate{.need = need, .status = store_.state(shape)};
+  if (candidate.status == plan::Status::kReady) return candidate;
+  if (candidate.status == plan::Status::kFailed) return candidate;
+  const compile::MissingParts missing = store_.missing(shape);
+  candidate.compile =
+      costs_.compile({form_of(need.tier), missing.kinds, need},
+                     {.operations = missing.operations, .weight_bytes = missing.weight_bytes});
+  candidate.bytes = missing.weight_bytes;
+  return candidate;
+}
+
+std::int64_t Prospects::tier_for(const TierQuery& query) const {
+  Need need = query.need;
+  const auto status = [&](std::int64_t tier) {
+    need.tier = tier;
+    return store_.state(shape_of(need));
+  };
+  for (const auto wanted : {plan::Status::kReady, plan::Status::kCompiling}) {
+    for (std::int64_t tier = query.most; tier >= 0; --tier) {
+      if (status(tier) == wanted) return tier;
+    }
+  }
+  double soonest_s = std::numeric_limits<double>::infinity();
+  std::int64_t soonest = 0;
+  for (std::int64_t tier = query.most; tier >= 0; --tier) {
+    if (status(tier) == plan::Status::kFailed) continue;
+    const Estimate estimate = compile(need);
+    if (estimate.late_s < query.first_use_s) return tier;
+    if (estimate.typical_s < soonest_s) {
+      soonest_s = estimate.typical_s;
+      soonest = tier;
+    }
+  }
+  return soonest;
+}
+
+plan::PlannerState Prospects::state(const plan::Needs& needs, const Standing& standing) const {
+  plan::PlannerState state{.now = needs.now, .tokens_done = standing.live};
+  const Need first = needs.programs.front();
+  const double read_s =
+      standing.reading ? token({.tokens = standing.chunk, .rung = first.rung}).typical_s : 0;
+  Need decoding = first;
+  if (standing.reading) {
+    decoding = {.tokens = 1, .rung = first.rung, .batch = standing.batch, .tier = standing.tier};
+  }
+  const double decode_s = step(decoding).typical_s;
+  state.token_s = standing.reading ? read_s : decode_s;
+  state.step_s = standing.reading ? read_s * static_cast<double>(standing.chunk) : decode_s;
+  // One that the line already has is looked at once, and what nobody looks at yet costs nothing.
+  const std::size_t seen = std::min(needs.programs.size(), needs.now + 2);
+  for (std::size_t index = 0; index < std::min(seen, std::max(needs.now, needs.reachable));
+       ++index) {
+    Candidate candidate = this->candidate(needs.programs[index]);
+    const plan::FirstUse& use = needs.first_use[index];
+    candidate.first_use_s =
+        index < needs.now ? 0
+                          : static_cast<double>(use.prompt_tokens) * read_s +
+                                static_cast<double>(use.steps) * decode_s;
+    state.line.push_back(candidate);
+  }
+  for (const Need& better : upgrade_needs(needs, standing)) {
+    state.upgrades.push_back(upgrade(better, needs, standing));
+  }
+  if (const auto compiling = store_.compiling()) {
+    const Need under_way = need_of(*compiling);
+    state.busy_s = compile(under_way).typical_s;
+    state.other_compiling = std::find(needs.programs.begin(), needs.programs.end(), under_way) ==
+                                needs.programs.end() &&
+                            std::none_of(state.upgrades.begin(), state.upgrades.end(),
+                                         [&](const plan::Upgrade& upgrade) {
+                                           return upgrade.program.need == under_way;
+                                         });
+  }
+  if (options_.bytes_limit > 0) {
+    state.bytes_free = options_.bytes_limit - store_.weight_bytes();
+  }
+  return state;
+}
+
+std::vector<Need> Prospects::upgrade_needs(const plan::Needs& needs,
+                                           const Standing& standing) const {
+  std::vector<Need> better;
+  const Need& now = needs.programs.front();
+  if (standing.reading) {
+    for (const std::int64_t chunk : options_.chunks) {
+      const std::int64_t tokens = plan::chunk_on(now.rung, chunk);
+      if (tokens > now.tokens) better.push_back({.tokens = tokens, .rung = now.rung});
+    }
+    return better;
+  }
+  // The programs of a step share a workspace: all its sequences change together or none.
+  if (needs.now != 1) return better;
+  for (auto tier = now.tier + 1; tier < static_cast<std::int64_t>(options_.forms.size()); ++tier) {
+    better.push_back({.tokens = 1, .rung = now.rung, .batch = now.batch, .tier = tier});
+  }
+  return better;
+}
+
+plan::Upgrade Prospects::upgrade(const Need& better, const plan::Needs& needs,
+                                 const Standing& standing) const {
+  const Need& now = needs.programs.front();
+  return {.program = candidate(better),
+          .token = token(better),
+          .token_now = token(now),
+          .tokens_left = standing.reading
+                             ? standing.prompt_left
+                             : std::min(standing.most, standing.last_rung) - standing.live};
+}
+
+std::vector<plan::StartCost> Prospects::starts(const StartQuery& query) const {
+  std::vector<plan::StartCost> starts;
+  // Where the prompt and a token behind it fit.
+  const std::int64_t target = plan::rung_above(query.ladder, query.prompt_tokens - 1);
+  std::vector<std::int64_t> chunks = options_.chunks;
+  if (query.batch == 1) chunks.push_back(1);
+  std::sort(chunks.begin(), chunks.end());
+  for (const std::int64_t rung : query.ladder) {
+    if (rung > target) break;
+    std::optional<std::int64_t> before;
+    for (const std::int64_t size : chunks) {
+      const std::int64_t chunk = plan::chunk_on(rung, size);
+      if (before == chunk) continue;
+      before = chunk;
+      const Need prefill{.tokens = chunk, .rung = rung};
+      const Need decode{.tokens = 1,
+                        .rung = plan::rung_above(query.ladder, query.prompt_tokens),
+                        .batch = query.batch};
+      plan::StartCost cost{.start = {.rung = rung, .chunk = chunk},
+                           .prefill_compile = compile(prefill),
+                           .chunk_s = step(prefill).typical_s};
+      if (!(prefill == decode)) cost.decode_compile = compile(decode);
+      // The rungs that the prompt passes through compile behind the reading of those before them.
+      double behind_s = static_cast<double>(std::min(rung, query.prompt_tokens)) *
+                        cost.chunk_s / static_cast<double>(chunk);
+      for (const std::int64_t later : query.ladder) {
+        if (later <= rung || later > target) continue;
+        const double takes_s = compile({.tokens = chunk, .rung = later}).typical_s;
+        cost.first_chunk_extra_s += std::max(0.0, takes_s - behind_s);
+        behind_s = static_cast<double>(later) / 2 * cost.chunk_s / static_cast<double>(chunk);
+      }
+      starts.push_back(cost);
+    }
+  }
+  return starts;
+}
+
+}  // namespace ahead::runtime

@@ -1,0 +1,99 @@
+// From where a request stands to what the planner looks at: programs, where they stand, and what
+// they will cost. May use: base, compile, plan.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compile/program_store.h"
+#include "plan/cost_model.h"
+#include "plan/planner.h"
+#include "plan/schedule.h"
+
+namespace ahead::runtime {
+
+/// The program that a need is for, and the other way round.
+[[nodiscard]] graph::ProgramShape shape_of(const plan::Need& need);
+[[nodiscard]] plan::Need need_of(const graph::ProgramShape& shape);
+
+/// One form of the decoder, by tier.
+struct Form {
+  std::string name;  ///< "attention", "attention/static"
+  /// A decode step with it, as a share of one with the form before it, while nobody measured either.
+  double expected = 1;
+};
+
+/// Where a request stands, over all its sequences.
+struct Standing {
+  bool reading = false;  ///< prompts; otherwise decoding
+  std::int64_t chunk = 1;
+  std::int64_t prompt_left = 0;
+  std::int64_t live = 0;  ///< of the furthest sequence
+  std::int64_t most = 0;  ///< rows that one can come to have
+  std::int64_t batch = 1;
+  std::int64_t tier = 0;
+  std::int64_t last_rung = 0;
+};
+
+/// Decode thread only.
+class Prospects {
+ public:
+  struct Options {
+    std::vector<Form> forms = {{}};
+    std::vector<std::int64_t> chunks;  ///< that a prompt may be read in
+    std::int64_t weight_bytes = 0;     ///< that a step reads
+    std::int64_t row_bytes = 0;        ///< of K and V over all layers, a row
+    std::int64_t bytes_limit = 0;      ///< of weights in compiled programs; 0: none
+  };
+  Prospects(Options options, const compile::ProgramStore& store, const plan::CostModel& costs)
+      : options_(std::move(options)), store_(store), costs_(costs) {}
+
+  [[nodiscard]] plan::PlannerState state(const plan::Needs& needs, const Standing& standing) const;
+
+  /// Programs that do the work of the one in use in less time, by what they are: larger chunks of a
+  /// prompt, higher tiers of decoding. And one of them with what it takes.
+  [[nodiscard]] std::vector<plan::Need> upgrade_needs(const plan::Needs& needs,
+                                                      const Standing& standing) const;
+  [[nodiscard]] plan::Upgrade upgrade(const plan::Need& better, const plan::Needs& needs,
+                                      const Standing& standing) const;
+
+  /// Ways to begin with a prompt of `prompt_tokens` on the rungs of `ladder`.
+  struct StartQuery {
+    std::vector<std::int64_t> ladder;
+    std::int64_t prompt_tokens = 0;  ///< of the longest
+    std::int64_t decode_tokens = 0;
+    std::int64_t batch = 1;
+  };
+  [[nodiscard]] std::vector<plan::StartCost> starts(const StartQuery& query) const;
+
+  /// The tier to decode with on a rung that is used `first_use_s` from now, of those up to `most`:
+  /// the highest that is there; else the one under way; else the highest that will be in time, or
+  /// the one that is soonest.
+  struct TierQuery {
+    plan::Need need;
+    std::int64_t most = 0;
+    double first_use_s = 0;
+  };
+  [[nodiscard]] std::int64_t tier_for(const TierQuery& query) const;
+
+  /// Of a whole step, and of one token of it.
+  [[nodiscard]] plan::Estimate step(const plan::Need& need) const;
+  [[nodiscard]] plan::Estimate token(const plan::Need& need) const;
+
+  /// What is missing of a program.
+  [[nodiscard]] plan::Estimate compile(const plan::Need& need) const;
+
+  [[nodiscard]] const std::string& form_of(std::int64_t tier) const;
+
+ private:
+  [[nodiscard]] plan::Candidate candidate(const plan::Need& need) const;
+
+  const Options options_;
+  const compile::ProgramStore& store_;
+  const plan::CostModel& costs_;
+};
+
+}  // namespace ahead::runtime
