@@ -72,8 +72,9 @@ TEST(Axes, SpellingsAreTheContractsWords) {
 }
 
 TEST(Axes, AnUnknownValueIsNamedWithItsAlternatives) {
-  EXPECT_THAT(refusal([] { (void)parse_schedule("lazy"); }),
-              AllOf(HasSubstr("schedule 'lazy'"), HasSubstr("eager, one-ahead, on-demand or planned")));
+  EXPECT_THAT(
+      refusal([] { (void)parse_schedule("lazy"); }),
+      AllOf(HasSubstr("schedule 'lazy'"), HasSubstr("eager, one-ahead, on-demand or planned")));
   EXPECT_THAT(refusal([] { (void)parse_kv_policy("paged"); }),
               AllOf(HasSubstr("'paged'"), HasSubstr("shared-max, copy-grow or in-place")));
   EXPECT_THAT(refusal([] { (void)parse_kv_type("F32"); }),

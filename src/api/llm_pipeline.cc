@@ -161,7 +161,6 @@ struct LLMPipeline::Impl {
     if (options.chunks.empty()) {
       options.chunks = {std::max<std::int64_t>(1, config.prefill_chunk / 4), config.prefill_chunk};
     }
-    if (config.first_chunk) options.chunks.push_back(*config.first_chunk);
     options.weight_bytes = weight_bytes;
     options.row_bytes = static_cast<std::int64_t>(layout_of(decoder, config).total_bytes(1));
     return options;
@@ -187,20 +186,19 @@ struct LLMPipeline::Impl {
     const kv::Layout layout = layout_of(*graph, config);
     std::vector<graph::PartitionedDecoder> tiers;
     for (const DecoderForm& form : forms) {
-      tiers.emplace_back(
-          graph, graph::PartitionedDecoder::Options{
-                     .partition = form.partition,
-                     .cache = {.type = layout.type,
-                               .block_rows = static_cast<std::int64_t>(layout.block_rows)},
-                     .open_tokens = form.open_tokens});
+      tiers.emplace_back(graph,
+                         graph::PartitionedDecoder::Options{
+                             .partition = form.partition,
+                             .cache = {.type = layout.type,
+                                       .block_rows = static_cast<std::int64_t>(layout.block_rows)},
+                             .open_tokens = form.open_tokens});
     }
-    std::shared_ptr<compile::Backend> made =
-        std::make_shared<compile::OpenVinoBackend>(compile::OpenVinoBackend::Options{
-            .core = core,
-            .tiers = std::move(tiers),
-            .device = device,
-            .device_threads =
-                static_cast<int>(std::max<std::size_t>(1, config.device_cores.size()))});
+    std::shared_ptr<compile::Backend> made = std::make_shared<compile::OpenVinoBackend>(
+        compile::OpenVinoBackend::Options{.core = core,
+                                          .tiers = std::move(tiers),
+                                          .device = device,
+                                          .device_threads = static_cast<int>(std::max<std::size_t>(
+                                              1, config.device_cores.size()))});
     if (const auto& failure = config.inject_compile_failure) {
       made = std::make_shared<compile::FailingBackend>(compile::FailingBackend::Options{
           .backend = made, .rung = failure->rung, .message = failure->message});

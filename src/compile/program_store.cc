@@ -18,8 +18,7 @@ namespace ahead::compile {
 namespace {
 
 /// One artifact: a part, and what of tier, batch, tokens and rung the part depends on.
-using ArtifactKey =
-    std::tuple<std::size_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
+using ArtifactKey = std::tuple<std::size_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
 
 ArtifactKey key_of(const graph::ProgramSpec& spec, std::size_t part) {
   const graph::PartSpec& of = spec.parts[part];
@@ -35,7 +34,14 @@ std::string kind_of(const std::string& part) { return part.substr(0, part.find('
 struct Part {
   std::weak_ptr<Artifact> artifact;
   std::int64_t weight_bytes = 0;
+  /// Of what serves prompts and decoding on every rung: held for good, as the next request begins
+  /// with it, also when this one decodes with something faster by now.
+  std::shared_ptr<Artifact> kept;
 };
+
+bool serves_all(const graph::PartSpec& part) {
+  return !part.depends_on_rung && !part.depends_on_batch && !part.depends_on_tokens;
+}
 
 struct Entry {
   ProgramState state = ProgramState::kAbsent;
@@ -77,8 +83,8 @@ struct ProgramStore::Shared {
   Options options;
   const Clock& clock;
   mutable std::mutex mutex;
-  std::map<graph::ProgramShape, Entry> entries;          // guarded by mutex
-  std::map<ArtifactKey, Part> parts;  // guarded by mutex
+  std::map<graph::ProgramShape, Entry> entries;  // guarded by mutex
+  std::map<ArtifactKey, Part> parts;             // guarded by mutex
   /// By tier, batch and token count; compile thread only.
   std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, std::weak_ptr<Workspace>>
       workspaces;
@@ -164,7 +170,8 @@ struct ProgramStore::Shared {
     publish(shape, nullptr);
     for (auto& [part, artifact] : queue->finish()) {
       const std::lock_guard lock(mutex);
-      parts[key_of(spec, part)] = {artifact, spec.parts[part].weight_bytes};
+      const graph::PartSpec& of = spec.parts[part];
+      parts[key_of(spec, part)] = {artifact, of.weight_bytes, serves_all(of) ? artifact : nullptr};
       artifacts[part] = std::move(artifact);
     }
     std::weak_ptr<Workspace>& known = workspaces[{shape.tier, shape.batch, shape.tokens}];

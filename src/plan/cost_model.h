@@ -32,8 +32,7 @@ struct StepKey {
 
 /// Samples, oldest first. Plain data: what a file of them holds.
 struct History {
-  using CompileId =
-      std::tuple<std::string, std::string, std::int64_t, std::int64_t, std::int64_t>;
+  using CompileId = std::tuple<std::string, std::string, std::int64_t, std::int64_t, std::int64_t>;
   using StepId = std::tuple<std::string, std::int64_t, std::int64_t, std::int64_t>;
   /// By form, parts, tokens, batch, rung.
   std::map<CompileId, std::vector<double>> compiles_s;

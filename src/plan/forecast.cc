@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "plan/choices.h"
 #include "plan/forecast_programs.h"
 #include "plan/forecast_view.h"
 #include "plan/planner.h"

@@ -6,6 +6,7 @@
 
 #include "plan/forecast.h"
 #include "plan/forecast_programs.h"
+#include "plan/choices.h"
 #include "plan/planner.h"
 #include "plan/schedule.h"
 

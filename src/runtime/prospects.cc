@@ -65,27 +65,26 @@ Candidate Prospects::candidate(const Need& need) const {
 
 std::int64_t Prospects::tier_for(const TierQuery& query) const {
   Need need = query.need;
-  const auto status = [&](std::int64_t tier) {
-    need.tier = tier;
-    return store_.state(shape_of(need));
-  };
-  for (const auto wanted : {plan::Status::kReady, plan::Status::kCompiling}) {
-    for (std::int64_t tier = query.most; tier >= 0; --tier) {
-      if (status(tier) == wanted) return tier;
-    }
-  }
-  double soonest_s = std::numeric_limits<double>::infinity();
-  std::int64_t soonest = 0;
+  // Of those that can be had equally soon, the fastest; of equally fast ones the highest.
+  enum Class : std::uint8_t { kThere, kUnderWay, kInTime, kLate };
+  std::int64_t chosen = 0;
+  auto best = std::pair(kLate, std::numeric_limits<double>::infinity());
   for (std::int64_t tier = query.most; tier >= 0; --tier) {
-    if (status(tier) == plan::Status::kFailed) continue;
-    const Estimate estimate = compile(need);
-    if (estimate.late_s < query.first_use_s) return tier;
-    if (estimate.typical_s < soonest_s) {
-      soonest_s = estimate.typical_s;
-      soonest = tier;
+    need.tier = tier;
+    const plan::Status status = store_.state(shape_of(need));
+    if (status == plan::Status::kFailed) continue;
+    const Estimate takes = compile(need);
+    const Class when = status == plan::Status::kReady       ? kThere
+                       : status == plan::Status::kCompiling ? kUnderWay
+                       : takes.late_s < query.first_use_s   ? kInTime
+                                                            : kLate;
+    const auto rank = std::pair(when, when == kLate ? takes.typical_s : step(need).typical_s);
+    if (rank < best) {
+      best = rank;
+      chosen = tier;
     }
   }
-  return soonest;
+  return chosen;
 }
 
 plan::PlannerState Prospects::state(const plan::Needs& needs, const Standing& standing) const {
@@ -106,10 +105,9 @@ plan::PlannerState Prospects::state(const plan::Needs& needs, const Standing& st
        ++index) {
     Candidate candidate = this->candidate(needs.programs[index]);
     const plan::FirstUse& use = needs.first_use[index];
-    candidate.first_use_s =
-        index < needs.now ? 0
-                          : static_cast<double>(use.prompt_tokens) * read_s +
-                                static_cast<double>(use.steps) * decode_s;
+    candidate.first_use_s = index < needs.now ? 0
+                                              : static_cast<double>(use.prompt_tokens) * read_s +
+                                                    static_cast<double>(use.steps) * decode_s;
     state.line.push_back(candidate);
   }
   for (const Need& better : upgrade_needs(needs, standing)) {
@@ -153,12 +151,24 @@ std::vector<Need> Prospects::upgrade_needs(const plan::Needs& needs,
 plan::Upgrade Prospects::upgrade(const Need& better, const plan::Needs& needs,
                                  const Standing& standing) const {
   const Need& now = needs.programs.front();
+  if (!standing.reading) {
+    return {.program = candidate(better),
+            .token = token(better),
+            .token_now = token(now),
+            .tokens_left = std::min(standing.most, standing.last_rung) - standing.live};
+  }
+  // A chunk that the prompt does not fill takes as long as one that it fills.
+  const auto token_of = [&](Need need) {
+    Estimate estimate = step(need);
+    const auto tokens = static_cast<double>(std::min(need.tokens, standing.prompt_left));
+    estimate.typical_s /= tokens;
+    estimate.late_s /= tokens;
+    return estimate;
+  };
   return {.program = candidate(better),
-          .token = token(better),
-          .token_now = token(now),
-          .tokens_left = standing.reading
-                             ? standing.prompt_left
-                             : std::min(standing.most, standing.last_rung) - standing.live};
+          .token = token_of(better),
+          .token_now = token_of(now),
+          .tokens_left = standing.prompt_left};
 }
 
 std::vector<plan::StartCost> Prospects::starts(const StartQuery& query) const {
@@ -184,8 +194,8 @@ std::vector<plan::StartCost> Prospects::starts(const StartQuery& query) const {
                            .chunk_s = step(prefill).typical_s};
       if (!(prefill == decode)) cost.decode_compile = compile(decode);
       // The rungs that the prompt passes through compile behind the reading of those before them.
-      double behind_s = static_cast<double>(std::min(rung, query.prompt_tokens)) *
-                        cost.chunk_s / static_cast<double>(chunk);
+      double behind_s = static_cast<double>(std::min(rung, query.prompt_tokens)) * cost.chunk_s /
+                        static_cast<double>(chunk);
       for (const std::int64_t later : query.ladder) {
         if (later <= rung || later > target) continue;
         const double takes_s = compile({.tokens = chunk, .rung = later}).typical_s;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compile/program_store.h"
+#include "plan/choices.h"
 #include "plan/cost_model.h"
 #include "plan/planner.h"
 #include "plan/schedule.h"
@@ -22,7 +23,8 @@ namespace ahead::runtime {
 /// One form of the decoder, by tier.
 struct Form {
   std::string name;  ///< "attention", "attention/static"
-  /// A decode step with it, as a share of one with the form before it, while nobody measured either.
+  /// A decode step with it, as a share of one with the form before it, while nobody measured
+  /// either.
   double expected = 1;
 };
 
@@ -36,6 +38,7 @@ struct Standing {
   std::int64_t batch = 1;
   std::int64_t tier = 0;
   std::int64_t last_rung = 0;
+  std::vector<std::int64_t> rungs;  ///< that its sequences use, or are about to; repeats may be
 };
 
 /// Decode thread only.
@@ -70,8 +73,8 @@ class Prospects {
   [[nodiscard]] std::vector<plan::StartCost> starts(const StartQuery& query) const;
 
   /// The tier to decode with on a rung that is used `first_use_s` from now, of those up to `most`:
-  /// the highest that is there; else the one under way; else the highest that will be in time, or
-  /// the one that is soonest.
+  /// the fastest that is there; else one under way; else the fastest that will be in time, or the
+  /// one that is soonest.
   struct TierQuery {
     plan::Need need;
     std::int64_t most = 0;

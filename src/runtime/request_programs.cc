@@ -17,6 +17,11 @@ RequestPrograms::RequestPrograms(Options options, Dependencies dependencies)
       prospects_(options_.prospects, dependencies_.store, dependencies_.costs),
       learned_(dependencies_.store.log().size()) {}
 
+bool RequestPrograms::settled() {
+  const auto before = std::exchange(unsettled_, dependencies_.store.compiling());
+  return before && before != unsettled_;
+}
+
 bool RequestPrograms::due(std::int64_t live) const {
   return options_.schedule != Schedule::kPlanned || live >= look_again_ ||
          dependencies_.store.compiling() != seen_compiling_;
@@ -55,9 +60,9 @@ void RequestPrograms::learn() {
   for (; learned_ < log.size(); ++learned_) {
     const compile::CompileLog& entry = log[learned_];
     if (entry.failed || !entry.end) continue;
-    dependencies_.costs.compiled({prospects_.form_of(entry.shape.tier), entry.missing.kinds,
-                                  need_of(entry.shape)},
-                                 to_seconds(*entry.end - entry.begin));
+    dependencies_.costs.compiled(
+        {prospects_.form_of(entry.shape.tier), entry.missing.kinds, need_of(entry.shape)},
+        to_seconds(*entry.end - entry.begin));
   }
 }
 
@@ -78,6 +83,8 @@ double RequestPrograms::settle(const plan::Needs& needs, const Standing& standin
     }
     if (dependencies_.stop.stop_requested()) throw Interrupted();  // before one nobody wants
     if (decision.action == plan::Action::kStart) {
+      // What was compiled for the rung that is being left is of no use to the next one.
+      if (settled()) release_left(needs, standing);
       start(step);
       continue;
     }
@@ -108,8 +115,8 @@ std::shared_ptr<compile::Program> RequestPrograms::install(const plan::Need& nee
   return dependencies_.store.install(shape_of(need));
 }
 
-void RequestPrograms::release_left(const std::vector<std::int64_t>& in_use,
-                                   const plan::Needs& needs) {
+void RequestPrograms::release_left(const plan::Needs& needs, const Standing& standing) {
+  const std::vector<std::int64_t>& in_use = standing.rungs;
   const std::vector<ProgramShape> settled = dependencies_.store.settled();
   plan::Residency residency{.in_use = in_use,
                             .limit = options_.resident_rungs,
@@ -181,8 +188,8 @@ void RequestPrograms::explain(const Step& step) {
     return;
   }
   const bool waits = step.decision.action != plan::Action::kProceed;
-  const std::string what = waits                      ? "wait for " + to_string(shape_of(step.need))
-                           : step.until_token         ? "hold"
+  const std::string what = waits              ? "wait for " + to_string(shape_of(step.need))
+                           : step.until_token ? "hold"
                            : step.expected_stall_s > 0 ? "expect a stall"
                                                        : "go on";
   // Numbers in a reason move with every token; what is said once is who waits for what.

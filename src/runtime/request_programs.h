@@ -40,6 +40,10 @@ class RequestPrograms {
   };
   RequestPrograms(Options options, Dependencies dependencies);
 
+  /// Whether a compile came to its end since this was asked last: its program may have lost what it
+  /// was for.
+  [[nodiscard]] bool settled();
+
   /// Whether anything may have changed since consult() said there was nothing to do.
   [[nodiscard]] bool due(std::int64_t live) const;
 
@@ -66,7 +70,7 @@ class RequestPrograms {
   [[nodiscard]] std::shared_ptr<compile::Program> install(const plan::Need& need);
 
   /// Lets go of programs that neither the rungs in use nor what comes next needs.
-  void release_left(const std::vector<std::int64_t>& in_use, const plan::Needs& needs);
+  void release_left(const plan::Needs& needs, const Standing& standing);
 
   /// From now on nothing is compiled up front.
   void first_token() { first_token_out_ = true; }
@@ -93,6 +97,7 @@ class RequestPrograms {
   const Dependencies dependencies_;
   bool first_token_out_ = false;
   std::optional<graph::ProgramShape> background_;  ///< compiling, and nobody waits
+  std::optional<graph::ProgramShape> unsettled_;   ///< compiling, when settled() was asked last
   Prospects prospects_;
   std::size_t learned_ = 0;      ///< compiles of the log
   std::int64_t look_again_ = 0;  ///< rows from which on the planner is asked again

@@ -9,6 +9,7 @@
 #include "ahead/error.h"
 #include "base/check.h"
 #include "base/text.h"
+#include "plan/choices.h"
 #include "runtime/request_programs.h"
 #include "runtime/sequence.h"
 
@@ -19,6 +20,14 @@ std::size_t count(std::int64_t value) { return static_cast<std::size_t>(value); 
 
 /// Whether what depends on the rung serves one sequence at a time, so that each has its own.
 bool has_own_rungs(Partition partition) { return partition == Partition::kAttention; }
+
+/// With every chunk that a prompt may be asked to begin with.
+Session::Options with_chunks(Session::Options options) {
+  std::vector<std::int64_t>& chunks = options.prospects.chunks;
+  if (chunks.empty()) chunks.push_back(options.prefill_chunk);
+  if (options.first_chunk) chunks.push_back(*options.first_chunk);
+  return options;
+}
 
 }  // namespace
 
@@ -127,8 +136,17 @@ class Session::Run {
                        decision.reason);
   }
 
+  /// Lets go of what nobody uses any more since a sequence ended, a compile came to its end, or
+  /// another request was here.
+  void tidy() {
+    const bool settled = programs_.settled();
+    if (std::exchange(left_, false) || settled) release_left();
+  }
+
   void consult() {
-    if (programs_.due(standing().live)) programs_.consult(needs(), standing());
+    tidy();
+    const Standing standing = this->standing();
+    if (programs_.due(standing.live)) programs_.consult(needs(), standing);
   }
 
   // ---- prompts
@@ -140,6 +158,7 @@ class Session::Run {
       const auto waits = [&](const Sequence& row) { return row.runs() && row.prompt_left() > 0; };
       if (std::none_of(rows_.begin(), rows_.end(), waits)) return;
       needs_ = needs();
+      tidy();
       const plan::Need need = needs_.programs.front();
       double waited_s = fetch(waits, need.rung);
       prefill_ = programs_.install(need);
@@ -228,6 +247,7 @@ class Session::Run {
 
   void end(Sequence& row, FinishReason reason) {
     row.end(reason);
+    left_ = true;
     result_.finish_reason = reason;
     if (!running()) return;
     // Its memory goes; one call that serves all must have something in its place.
@@ -248,11 +268,11 @@ class Session::Run {
       return own_rungs_ ? plan::rung_above(ladder, row.live()) : shared;
     };
     const auto moves = [&](const Sequence& row) {
-      return row.runs() &&
-             (adopts || !row.program || row.program->shape().rung != wanted(row));
+      return row.runs() && (adopts || !row.program || row.program->shape().rung != wanted(row));
     };
     if (std::none_of(rows_.begin(), rows_.end(), moves)) return;
 
+    tidy();
     needs_ = needs();
     bool ready = programs_.ready(needs_);
     double waited_s =
@@ -363,8 +383,9 @@ class Session::Run {
 
   /// In which form the decode programs are wanted, once a higher one was in use.
   void choose_tiers(plan::Needs& needs) const {
-    const plan::Estimate token = programs_.prospects().step(
-        {.rung = needs.programs.front().rung, .batch = needs.programs.front().batch, .tier = tier_});
+    const plan::Estimate token = programs_.prospects().step({.rung = needs.programs.front().rung,
+                                                             .batch = needs.programs.front().batch,
+                                                             .tier = tier_});
     for (std::size_t index = 0; index < needs.programs.size(); ++index) {
       plan::Need& need = needs.programs[index];
       if (need.tokens != 1) continue;
@@ -382,7 +403,8 @@ class Session::Run {
     Standing standing{.chunk = chunk_,
                       .batch = static_cast<std::int64_t>(rows_.size()),
                       .tier = tier_,
-                      .last_rung = ladder_.back()};
+                      .last_rung = ladder_.back(),
+                      .rungs = rungs_in_use()};
     for (const Sequence& row : rows_) {
       if (!row.runs()) continue;
       standing.prompt_left += row.prompt_left();
@@ -403,18 +425,24 @@ class Session::Run {
 
   /// Lets go of the programs that no sequence uses, nor will next.
   void release_left() {
-    std::vector<std::int64_t> in_use;
-    for (std::size_t index = 0; index < needs_.now; ++index) {
-      in_use.push_back(needs_.programs[index].rung);
+    if (running()) programs_.release_left(needs(), standing());
+  }
+
+  /// The rungs in use, those of the next step, and those where prompts will be when they are read:
+  /// a prompt may be done before the others', its rung unused until then.
+  [[nodiscard]] std::vector<std::int64_t> rungs_in_use() const {
+    std::vector<std::int64_t> rungs;
+    if (prefill_) rungs.push_back(prefill_->shape().rung);
+    std::int64_t longest = least_rung() - 1;
+    for (const Sequence& row : rows_) {
+      if (!row.runs()) continue;
+      if (row.program) rungs.push_back(row.program->shape().rung);
+      if (row.prompt_left() > 0) rungs.push_back(plan::rung_above(ladder_, row.live()));
+      if (own_rungs_) rungs.push_back(plan::rung_above(ladder_, row.live() + row.prompt_left()));
+      longest = std::max(longest, row.live() + row.prompt_left());
     }
-    if (own_rungs_) {  // a prompt may be done before the others', its rung unused until then
-      for (const Sequence& row : rows_) {
-        if (row.runs()) {
-          in_use.push_back(plan::rung_above(ladder_, row.live() + row.prompt_left()));
-        }
-      }
-    }
-    programs_.release_left(in_use, needs_);
+    if (!own_rungs_) rungs.push_back(plan::rung_above(ladder_, longest));
+    return rungs;
   }
 
   template <typename Moves, typename Wanted>
@@ -581,6 +609,7 @@ class Session::Run {
   RequestPrograms programs_;
   std::vector<Sequence> rows_;
   plan::Needs needs_;  ///< as of the last move
+  bool left_ = true;   ///< a rung may have been, by a sequence that ended or an earlier request
   bool first_token_out_ = false;
   bool prefill_ready_ = true;                  ///< the prefill program was, when it was wanted
   std::shared_ptr<compile::Program> prefill_;  ///< serves the prompts one after the other
@@ -590,7 +619,7 @@ class Session::Run {
 };
 
 Session::Session(Options options, Dependencies dependencies)
-    : options_(std::move(options)), dependencies_(dependencies) {}
+    : options_(with_chunks(std::move(options))), dependencies_(dependencies) {}
 
 void Session::run(const Job& job, const Callbacks& callbacks, RunResult& result) {
   Run(*this, job, callbacks, result).execute();

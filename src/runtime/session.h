@@ -46,10 +46,10 @@ class Session {
  public:
   struct Options {
     Axes axes;
-    std::int64_t prefill_chunk = 128;   ///< of fixed schedules
+    std::int64_t prefill_chunk = 128;         ///< of fixed schedules
     std::optional<std::int64_t> first_chunk;  ///< of schedule planned: the prompt begins with it
-    Prospects::Options prospects;       ///< of schedule planned
-    std::size_t resident_rungs = 2;  ///< of plan::Residency
+    Prospects::Options prospects;             ///< of schedule planned
+    std::size_t resident_rungs = 2;           ///< of plan::Residency
     kv::Layout layout;
   };
   struct Dependencies {

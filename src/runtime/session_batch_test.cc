@@ -57,13 +57,13 @@ std::string corner_name(const testing::TestParamInfo<Corner>& corner) {
                              : "OwnRungs");
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Session, BatchTest,
-    testing::Combine(testing::Values(Schedule::kEager, Schedule::kOneAhead, Schedule::kOnDemand,
-                                     Schedule::kPlanned),
-                     testing::Values(KvPolicy::kSharedMax, KvPolicy::kCopyGrow, KvPolicy::kInPlace),
-                     testing::Values(Cut::kWhole, Cut::kCut, Cut::kOwnRungs)),
-    corner_name);
+INSTANTIATE_TEST_SUITE_P(Session, BatchTest,
+                         testing::Combine(testing::Values(Schedule::kEager, Schedule::kOneAhead,
+                                                          Schedule::kOnDemand, Schedule::kPlanned),
+                                          testing::Values(KvPolicy::kSharedMax, KvPolicy::kCopyGrow,
+                                                          KvPolicy::kInPlace),
+                                          testing::Values(Cut::kWhole, Cut::kCut, Cut::kOwnRungs)),
+                         corner_name);
 
 TEST_P(BatchTest, EverySequenceGeneratesWhatItGeneratesAlone) {
   for (const std::vector<std::size_t>& lengths :

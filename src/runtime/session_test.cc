@@ -62,13 +62,13 @@ std::string corner_name(const testing::TestParamInfo<Corner>& corner) {
          (cut ? "Cut" : "Whole");
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Session, EveryDesignTest,
-    testing::Combine(testing::Values(Schedule::kEager, Schedule::kOneAhead, Schedule::kOnDemand,
-                                     Schedule::kPlanned),
-                     testing::Values(KvPolicy::kSharedMax, KvPolicy::kCopyGrow, KvPolicy::kInPlace),
-                     testing::Bool()),
-    corner_name);
+INSTANTIATE_TEST_SUITE_P(Session, EveryDesignTest,
+                         testing::Combine(testing::Values(Schedule::kEager, Schedule::kOneAhead,
+                                                          Schedule::kOnDemand, Schedule::kPlanned),
+                                          testing::Values(KvPolicy::kSharedMax, KvPolicy::kCopyGrow,
+                                                          KvPolicy::kInPlace),
+                                          testing::Bool()),
+                         corner_name);
 
 TEST_P(EveryDesignTest, GeneratesWhatOneRungGenerates) {
   for (const std::size_t prompt_tokens : {1U, 5U, 15U, 16U, 17U, 20U, 32U, 40U, 128U}) {

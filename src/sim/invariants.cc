@@ -107,7 +107,6 @@ void Invariants::attended(const DeviceCall& call) {
     require(step_.rung == 0 || step_.rung == rung, rule::kBoundary,
             "two rungs in one step of a prompt");
     step_.rung = rung;
-    if (first_rung_ == 0) first_rung_ = rung;
     require(rung > step_.first, rule::kRung, "a prompt at ", step_.first, " rows runs on rung ",
             rung);
     if (scenario_.axes.schedule <= Schedule::kOnDemand) {
@@ -146,7 +145,7 @@ void Invariants::check_rung(const SequenceModel& row, std::int64_t rung) {
 
 /// The programs in memory, and the artifacts behind them.
 void Invariants::check_residency() {
-  std::set<std::int64_t> in_use = left_;
+  std::set<std::int64_t> in_use;
   for (const SequenceModel& row : rows_) {
     if (!row.runs()) continue;
     in_use.insert(smallest_above(row.live() + row.prompt_left()));
@@ -155,11 +154,7 @@ void Invariants::check_residency() {
   }
   std::set<std::int64_t> resident;
   for (const graph::ProgramShape& shape : machine_->store().settled()) resident.insert(shape.rung);
-  // Known: what an earlier request left goes when the prompts leave their first rung, not before.
-  const bool leaving = std::any_of(rows_.begin(), rows_.end(), [&](const SequenceModel& row) {
-    return row.runs() && row.prompt_left() > 0 && (first_rung_ == 0 || row.live() < first_rung_);
-  });
-  if (!leaving && !in_use.empty()) {
+  if (!in_use.empty()) {
     const std::int64_t lowest = *in_use.begin();
     const auto counts = [&](std::int64_t rung) {
       return scenario_.axes.schedule != Schedule::kEager || rung <= lowest;
@@ -231,8 +226,6 @@ std::optional<FinishReason> Invariants::accept(std::int64_t number, std::int32_t
           " gives out ", token, ", which is not the model's token");
   row.accept(token);
   if (row.generated() > 1) ++tokens_by_rung_[row.capacity];
-  // Known: what it used, and what was made for it to use next, is released with the next move only.
-  if (row.end()) left_.merge(std::set{row.capacity, smallest_above(row.capacity)});
   const TimePoint begin = now();
   machine_->timeline().advance(scenario_.cost.caller);
   caller_ += now() - begin;
@@ -266,7 +259,6 @@ void Invariants::progress(const Progress& event) {
     require(sum == event.tokens, rule::kTokens, "progress tells of ", event.tokens,
             " tokens after ", sum);
   } else if (event.kind == Progress::Kind::kBoundary) {
-    left_.clear();
     const SequenceModel& row = rows_.at(static_cast<std::size_t>(event.row));
     require(event.tokens == row.live() && event.rung > row.capacity, rule::kPositions, "sequence ",
             event.row, " moves to rung ", event.rung, " at ", event.tokens, " rows, it has ",

@@ -108,8 +108,6 @@ class Invariants final : public Observer {
   TimePoint accounted_{0};              ///< till then every moment belongs to something recorded
   std::optional<TimePoint> first_token_;
   std::map<std::int64_t, std::int64_t> tokens_by_rung_;
-  std::set<std::int64_t> left_;  ///< rungs of sequences that ended since the last move
-  std::int64_t first_rung_ = 0;  ///< of the first prompt step; 0: none yet
   std::size_t compiles_before_ = 0;
   std::int64_t most_steps_ = 0;
   std::int64_t steps_ = 0;
