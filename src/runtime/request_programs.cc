@@ -71,6 +71,7 @@ double RequestPrograms::settle(const plan::Needs& needs, const Standing& standin
   compile::ProgramStore& store = dependencies_.store;
   double waited_s = 0;
   while (true) {
+    report_background();
     const auto compiling = store.compiling();
     const Step step = decide(needs, standing, true);
     const plan::Decision& decision = step.decision;
@@ -172,7 +173,6 @@ RequestPrograms::Step RequestPrograms::decide_by_rule(const plan::Needs& needs,
 }
 
 void RequestPrograms::start(const Step& step) {
-  report_background();
   const ProgramShape wanted = shape_of(step.need);
   dependencies_.recorder.decision("start " + to_string(wanted), step.decision.reason);
   dependencies_.store.start(wanted, step.decision.reason);
