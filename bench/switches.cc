@@ -23,6 +23,7 @@ struct Asked {
   std::string ladder = "1024,2048,4096,8192";
   std::string kv = "in-place";
   std::string partition = "attention";
+  std::string schedule{to_string(default_design().schedule)};
   std::int64_t prompt = 128;
   std::size_t batch = 1;
   std::int64_t behind = 40;  ///< tokens behind the last boundary
@@ -38,7 +39,7 @@ nlohmann::ordered_json run(const Asked& asked) {
   const Model model(asked.model);
   PipelineConfig config;
   config.axes = {.ladder = parse_ladder(asked.ladder),
-                 .schedule = Schedule::kOneAhead,
+                 .schedule = parse_schedule(asked.schedule),
                  .kv = parse_kv_policy(asked.kv),
                  .partition = parse_partition(asked.partition)};
   LLMPipeline pipeline(model, "CPU", config);
@@ -66,6 +67,7 @@ nlohmann::ordered_json run(const Asked& asked) {
   out["kv"] = asked.kv;
   out["kv_type"] = to_string(result.kv_type);
   out["partition"] = asked.partition;
+  out["schedule"] = asked.schedule;
   out["batch"] = asked.batch;
   for (const BoundaryRecord& boundary : result.boundaries) {
     const auto first = static_cast<std::size_t>(boundary.at_token);
@@ -103,6 +105,7 @@ int main(int argc, char** argv) {
   app.add_option("--ladder", asked.ladder);
   app.add_option("--kv", asked.kv);
   app.add_option("--partition", asked.partition);
+  app.add_option("--schedule", asked.schedule);
   app.add_option("--prompt-tokens", asked.prompt);
   app.add_option("--batch", asked.batch);
   CLI11_PARSE(app, argc, argv);

@@ -13,6 +13,7 @@
 #include "ahead/llm_pipeline.h"
 #include "ahead/verify.h"
 #include "exit_code.h"
+#include "explain.h"
 #include "interrupt.h"
 #include "interruptible.h"
 #include "output.h"
@@ -278,6 +279,9 @@ void Run::write_files(Outcome& outcome) {
 
 void Run::close(const Outcome& outcome) const {
   const RunResult& result = outcome.result;
+  if (request_.explain) {
+    report(explain(result));
+  }
   if (!request_.quiet && !text_.reader_gone()) {
     report(summary(result));
     if (outcome.report) {

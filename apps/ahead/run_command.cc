@@ -6,6 +6,7 @@
 #include <string>
 
 #include "axis_names.h"
+#include "cache_folder.h"
 #include "designs_command.h"
 #include "run.h"
 #include "run_options.h"
@@ -87,6 +88,13 @@ void add_axes(CLI::App& command, RunFlags& flags) {
                {"--resident", "N",
                 "Rungs whose programs stay in memory (default 2: the current one and the next)"});
   group.option(flags.chunk, {"--chunk", "N", "Prompt tokens read at once (default 128)"});
+  group.option(flags.chunks,
+               {"--chunks", "LIST",
+                "Schedule planned: sizes of chunks it may read a prompt in (default a quarter of "
+                "--chunk, and --chunk)"});
+  group.option(flags.first_chunk, {"--first-chunk", "N",
+                                   "Schedule planned: begin the prompt in chunks of N tokens "
+                                   "(default as it estimates)"});
 }
 
 void add_generation(CLI::App& command, RunFlags& flags) {
@@ -110,6 +118,10 @@ void add_machine(CLI::App& command, RunFlags& flags) {
   group.option(flags.device, {"--device", "NAME", "OpenVINO device (default CPU)"});
   group.option(flags.device_cores, {"--device-cores", "LIST", "Cores of the device, like 0,1"});
   group.option(flags.compile_cores, {"--compile-cores", "LIST", "Cores of background compiles"});
+  group.option(flags.history,
+               {"--history", "FILE",
+                "Schedule planned: where it keeps what compiles and steps took, or none (default "
+                "ahead/history.json in the user's cache folder)"});
   Group hidden(command, "");
   hidden.option(flags.inject_compile_failure, {"--inject-compile-failure", "RUNG=MESSAGE", ""});
 }
@@ -118,6 +130,7 @@ void add_results(CLI::App& command, RunFlags& flags) {
   Group group(command, "Results");
   group.flag(flags.verify, "--verify",
              "Run an eager control too and compare the logits around every boundary");
+  group.flag(flags.explain, "--explain", "Tell every decision and its reason after the run");
   group.option(flags.json, {"--json", "FILE", "Write everything measured to this file"});
   group.option(flags.trace, {"--trace", "FILE",
                              "Write the timeline to this file, for Perfetto or chrome://tracing"});
@@ -135,7 +148,10 @@ void add_run_command(CLI::App& app) {
   add_generation(*command, *flags);
   add_machine(*command, *flags);
   add_results(*command, *flags);
-  command->callback([flags] { run_and_exit(read_flags(*flags)); });
+  command->callback([flags] {
+    if (!flags->history) flags->history = default_history();
+    run_and_exit(read_flags(*flags));
+  });
 }
 
 }  // namespace ahead::cli

@@ -8,6 +8,7 @@
 #include <limits>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "ahead/error.h"
 #include "wording.h"
@@ -64,6 +65,23 @@ std::vector<int> cores(std::string_view option, std::string_view text) {
     if (std::find(out.begin(), out.end(), *core) == out.end()) {  // Each is one thread.
       out.push_back(*core);
     }
+    begin = comma + 1;
+  }
+  return out;
+}
+
+constexpr WholeRange kChunk{
+    .least = 1, .most = 1 << 20, .takes = "a whole number of tokens from 1"};
+
+std::vector<std::int64_t> chunk_sizes(std::string_view option, std::string_view text) {
+  std::vector<std::int64_t> out;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', begin), text.size());
+    const auto chunk = parsed<std::int64_t>(text.substr(begin, comma - begin));
+    if (!chunk || *chunk < kChunk.least || *chunk > kChunk.most) {
+      refuse(option, text, "whole numbers of tokens from 1, like 32,128,512");
+    }
+    out.push_back(*chunk);
     begin = comma + 1;
   }
   return out;
@@ -136,9 +154,16 @@ PipelineConfig read_pipeline(const RunFlags& flags) {
     config.kv_type = parse_kv_type(*flags.kv_type);
   }
   if (flags.chunk) {
-    config.prefill_chunk =
-        whole("--chunk", *flags.chunk,
-              {.least = 1, .most = 1 << 20, .takes = "a whole number of tokens from 1"});
+    config.prefill_chunk = whole("--chunk", *flags.chunk, kChunk);
+  }
+  if (flags.chunks) {
+    config.chunks = chunk_sizes("--chunks", *flags.chunks);
+  }
+  if (flags.first_chunk) {
+    config.first_chunk = whole("--first-chunk", *flags.first_chunk, kChunk);
+  }
+  if (flags.history && *flags.history != "none") {
+    config.history = *flags.history;
   }
   if (flags.resident) {
     config.resident_rungs =
@@ -192,6 +217,20 @@ std::vector<std::string> notes_on_sampling(const RunFlags& flags, bool do_sample
   return {};
 }
 
+// Options of schedule planned that were given with another one.
+std::vector<std::string> notes_on_chunks(const RunFlags& flags, Schedule schedule) {
+  if (schedule == Schedule::kPlanned) return {};
+  std::vector<std::string> notes;
+  for (const auto& [name, given] : {std::pair("--chunks", flags.chunks.has_value()),
+                                    std::pair("--first-chunk", flags.first_chunk.has_value())}) {
+    if (given) {
+      notes.push_back(std::string(name) + " without effect: schedule " +
+                      std::string(to_string(schedule)) + " reads prompts in chunks of --chunk");
+    }
+  }
+  return notes;
+}
+
 }  // namespace
 
 RunRequest read_flags(const RunFlags& flags) {
@@ -214,6 +253,10 @@ RunRequest read_flags(const RunFlags& flags) {
   request.pipeline = read_pipeline(flags);
   request.generation = read_generation(flags);
   request.notes = notes_on_sampling(flags, request.generation.do_sample);
+  for (std::string& note :
+       notes_on_chunks(flags, request.schedule.value_or(request.design->schedule))) {
+    request.notes.push_back(std::move(note));
+  }
 
   request.prompt = {.text = flags.prompt,
                     .file = flags.prompt_file,
@@ -230,6 +273,7 @@ RunRequest read_flags(const RunFlags& flags) {
                 "--verify compares one sequence with its control; give it one prompt, not --batch");
   }
   request.verify = flags.verify;
+  request.explain = flags.explain;
   request.quiet = flags.quiet;
   request.json = flags.json;
   request.trace = flags.trace;

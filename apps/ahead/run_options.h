@@ -31,6 +31,9 @@ struct RunFlags {
   std::optional<std::string> partition;
   std::optional<std::string> kv_type;
   std::optional<std::string> chunk;
+  std::optional<std::string> chunks;
+  std::optional<std::string> first_chunk;
+  std::optional<std::string> history;
   std::optional<std::string> resident;
   std::optional<std::string> device_cores;
   std::optional<std::string> compile_cores;
@@ -46,6 +49,7 @@ struct RunFlags {
   bool ignore_eos = false;
 
   bool verify = false;
+  bool explain = false;
   bool quiet = false;
   std::optional<std::string> json;
   std::optional<std::string> trace;
@@ -68,6 +72,7 @@ struct RunRequest {
   GenerationConfig generation;
 
   bool verify = false;
+  bool explain = false;
   bool quiet = false;
   std::optional<std::string> json;
   std::optional<std::string> trace;

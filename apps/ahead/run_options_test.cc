@@ -78,6 +78,32 @@ TEST(RunOptions, TypedValuesArrive) {
   EXPECT_EQ(typed.pipeline.inject_compile_failure->message, "no=good");
 }
 
+TEST(RunOptions, ChunksOfThePlannerArrive) {
+  const RunRequest typed = request([](RunFlags& f) {
+    f.schedule = "planned";
+    f.chunks = "32,128,512";
+    f.first_chunk = "64";
+  });
+  EXPECT_THAT(typed.pipeline.chunks, ElementsAre(32, 128, 512));
+  EXPECT_EQ(typed.pipeline.first_chunk, 64);
+  EXPECT_THAT(typed.notes, IsEmpty());
+}
+
+TEST(RunOptions, ChunksOfThePlannerAreNotedWhereItDoesNotPlan) {
+  EXPECT_THAT(request([](RunFlags& f) {
+                f.schedule = "eager";
+                f.chunks = "32";
+                f.first_chunk = "32";
+              }).notes,
+              ElementsAre(AllOf(HasSubstr("--chunks"), HasSubstr("eager")),
+                          AllOf(HasSubstr("--first-chunk"), HasSubstr("eager"))));
+}
+
+TEST(RunOptions, AHistoryIsAFileOrNone) {
+  EXPECT_EQ(request([](RunFlags& f) { f.history = "h.json"; }).pipeline.history, "h.json");
+  EXPECT_EQ(request([](RunFlags& f) { f.history = "none"; }).pipeline.history, "");
+}
+
 TEST(RunOptions, AnySamplingOptionTurnsSamplingOnAndTemperatureZeroOff) {
   EXPECT_TRUE(request([](RunFlags& f) { f.temperature = "0.8"; }).generation.do_sample);
   EXPECT_TRUE(request([](RunFlags& f) { f.top_k = "40"; }).generation.do_sample);
@@ -148,6 +174,10 @@ INSTANTIATE_TEST_SUITE_P(
         BadFlag{"Partition", [](RunFlags& f) { f.partition = "x"; }, "partition", "x"},
         BadFlag{"PartitionBlocks", [](RunFlags& f) { f.partition = "blocks:0"; }, "partition",
                 "blocks:0"},
+        BadFlag{"ChunksEmpty", [](RunFlags& f) { f.chunks = ""; }, "--chunks", ""},
+        BadFlag{"ChunksTrailing", [](RunFlags& f) { f.chunks = "32,"; }, "--chunks", "32,"},
+        BadFlag{"ChunksZero", [](RunFlags& f) { f.chunks = "32,0"; }, "--chunks", "32,0"},
+        BadFlag{"FirstChunkZero", [](RunFlags& f) { f.first_chunk = "0"; }, "--first-chunk", "0"},
         BadFlag{"ChunkZero", [](RunFlags& f) { f.chunk = "0"; }, "--chunk", "0"},
         BadFlag{"ChunkHuge", [](RunFlags& f) { f.chunk = "9999999999"; }, "--chunk", "9999999999"},
         BadFlag{"Cores", [](RunFlags& f) { f.device_cores = "0,"; }, "--device-cores", "0,"},

@@ -75,6 +75,10 @@ struct PipelineConfig {
   /// Schedule planned: weights in compiled programs take at most that many bytes, but for what a
   /// step cannot do without. 0: no limit.
   std::int64_t program_bytes_limit = 0;
+  /// Schedule planned: a file that keeps what compiles and steps took for the next process; made
+  /// when it is not there, not used when it is damaged or of another machine, model or version.
+  /// Empty: nothing is kept.
+  std::string history;
   /// Rungs whose programs stay in memory. The current one and its successor are what a switch
   /// needs: at least 2.
   std::int64_t resident_rungs = 2;

@@ -3,8 +3,15 @@
 
 #include <algorithm>
 #include <deque>
+#include <filesystem>
+#include <openvino/core/version.hpp>
+#include <openvino/runtime/properties.hpp>
+#include <sstream>
+#include <system_error>
+#include <thread>
 #include <utility>
 
+#include "api/history_file.h"
 #include "api/model_impl.h"
 #include "api/request_check.h"
 #include "api/row_request.h"
@@ -124,6 +131,22 @@ std::vector<DecoderForm> forms_of(const Axes& axes, bool open_tokens) {
   return forms;
 }
 
+/// What a history is of: all that changes what a compile or a step takes.
+std::string key_of_history(const ModelFacts& facts, const PipelineConfig& config,
+                           const std::string& device, ov::Core& core) {
+  std::ostringstream key;
+  key << "ahead " << version() << ", OpenVINO " << ov::get_openvino_version().buildNumber << ", "
+      << device << " " << core.get_property(device, ov::device::full_name) << ", "
+      << config.device_cores.size() << "+" << config.compile_cores.size() << " of "
+      << std::thread::hardware_concurrency() << " cores, " << facts.architecture << " "
+      << facts.layers << "x" << facts.q_heads << "/" << facts.kv_heads << "x" << facts.head_dim
+      << ", vocabulary " << facts.vocabulary << ", cache " << to_string(*config.kv_type);
+  std::error_code unknown;
+  const auto bytes = std::filesystem::file_size(facts.weights, unknown);
+  if (!unknown) key << ", " << bytes << " bytes";
+  return key.str();
+}
+
 }  // namespace
 
 struct LLMPipeline::Impl {
@@ -136,6 +159,8 @@ struct LLMPipeline::Impl {
   kv::OsPages pages;
   std::vector<DecoderForm> forms;  ///< by tier
   plan::CostModel costs;
+  std::string history_key;      ///< empty: no history is kept
+  std::string history_ignored;  ///< why the one that is there is not used; told with the next run
   ThreadExecutor executor;
   ThreadExecutor helper;  ///< on the device's cores, for as long as the device waits
   compile::ProgramStore programs;
@@ -162,7 +187,9 @@ struct LLMPipeline::Impl {
       options.chunks = {std::max<std::int64_t>(1, config.prefill_chunk / 4), config.prefill_chunk};
     }
     options.weight_bytes = weight_bytes;
-    options.row_bytes = static_cast<std::int64_t>(layout_of(decoder, config).total_bytes(1));
+    const kv::Layout layout = layout_of(decoder, config);
+    options.row_bytes =
+        static_cast<std::int64_t>(layout.total_bytes(layout.block_rows) / layout.block_rows);
     return options;
   }
 
@@ -176,6 +203,26 @@ struct LLMPipeline::Impl {
 
   /// A text's tokens, behind those that the model expects in front of every text.
   [[nodiscard]] std::vector<std::int32_t> ids_of(std::string_view prompt) const;
+
+  /// Begins with what earlier processes measured.
+  void load_history(ov::Core& core) {
+    if (config.history.empty() || config.axes.schedule != Schedule::kPlanned) return;
+    history_key = key_of_history(model.facts(), config, device, core);
+    api::HistoryFile::Loaded loaded = api::HistoryFile(config.history).load(history_key);
+    costs = plan::CostModel(std::move(loaded.history));
+    history_ignored = std::move(loaded.ignored);
+  }
+
+  /// Keeps what was measured for the next process. What cannot be done is told, and harms nothing.
+  void save_history(RunResult& result) {
+    if (history_key.empty()) return;
+    const std::string not_kept =
+        api::HistoryFile(config.history).save(history_key, costs.history());
+    for (const std::string& why : {std::exchange(history_ignored, {}), not_kept}) {
+      if (why.empty()) continue;
+      result.trace.push_back({.row = "compiler", .name = "history", .notes = {{"reason", why}}});
+    }
+  }
 
   /// Prompts that were checked.
   RunResult run(const std::vector<std::vector<std::int32_t>>& prompts,
@@ -218,6 +265,7 @@ LLMPipeline::LLMPipeline(const Model& model, const std::string& device,
                                  std::move(chosen));
   impl_->weight_bytes =
       impl_->programs.missing({.rung = impl_->config.axes.ladder.front()}).weight_bytes;
+  impl_->load_history(*model.impl_->core);
 }
 
 LLMPipeline::LLMPipeline(const std::string& path, const std::string& device,
@@ -277,6 +325,7 @@ RunResult LLMPipeline::Impl::run(const std::vector<std::vector<std::int32_t>>& p
                .max_new_tokens = most_tokens(generation),
                .stop = generation.stop_token},
               callbacks, result);
+  save_history(result);
   for (std::size_t row = 0; row < rows.size(); ++row) {
     rows[row].finish(result.rows[row]);
     result.tokens.generated += result.rows[row].generated;

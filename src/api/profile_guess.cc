@@ -18,6 +18,7 @@ constexpr std::int64_t kEndOperations = 20;    // embedding and head
 Cost guessed(const plan::Estimate& estimate) { return {estimate.typical_s, CostSource::kGuessed}; }
 
 struct Sizes {
+  std::int64_t shared_parts = 1;
   std::int64_t shared_operations = 0;
   std::int64_t shared_bytes = 0;
   std::int64_t rung_operations = 0;
@@ -33,8 +34,9 @@ struct Shape {
 StepProfile step_of(const Sizes& sizes, const Shape& shape, std::int64_t tokens) {
   StepProfile step{
       .tokens = tokens,
-      .shared_compile = guessed(plan::guess_compile(
-          {.operations = sizes.shared_operations, .weight_bytes = sizes.shared_bytes}))};
+      .shared_compile = guessed(plan::guess_compile({.parts = sizes.shared_parts,
+                                                     .operations = sizes.shared_operations,
+                                                     .weight_bytes = sizes.shared_bytes}))};
   const Cost compile = guessed(
       plan::guess_compile({.operations = sizes.rung_operations, .weight_bytes = sizes.rung_bytes}));
   for (const std::int64_t rung : shape.ladder) {
@@ -73,8 +75,8 @@ Profile guess_profile(const ModelFacts& facts, std::int64_t weight_bytes) {
     bool any_tokens;
     Sizes sizes;
   } forms[] = {
-      {Partition::kWhole, false, {0, 0, body + attention, weight_bytes}},
-      {Partition::kAttention, true, {body, weight_bytes, kAttentionOperations, 0}},
+      {Partition::kWhole, false, {0, 0, 0, body + attention, weight_bytes}},
+      {Partition::kAttention, true, {layers + 1, body, weight_bytes, kAttentionOperations, 0}},
   };
   for (const auto& form : forms) {
     PartitionProfile partition{.partition = form.partition,

@@ -69,6 +69,7 @@ MissingParts missing_of(const graph::ProgramSpec& spec,
   for (std::size_t part = 0; part < artifacts.size(); ++part) {
     if (artifacts[part]) continue;
     kinds.insert(kind_of(spec.parts[part].name));
+    ++missing.parts;
     missing.operations += spec.parts[part].operations;
     missing.weight_bytes += spec.parts[part].weight_bytes;
   }

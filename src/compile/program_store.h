@@ -26,6 +26,7 @@ using ProgramState = ProgramStatus;
 /// What a program still lacks.
 struct MissingParts {
   std::string kinds;  ///< "attention+body"; empty when every part is there
+  std::int64_t parts = 0;
   std::int64_t operations = 0;
   std::int64_t weight_bytes = 0;
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
 #include <limits>
 
 namespace ahead::plan {
@@ -27,20 +28,25 @@ void add(Table& table, const Id& id, double seconds) {
   if (samples.size() > History::kSamples) samples.erase(samples.begin());
 }
 
-/// The entry that differs in the rung alone, and least.
+/// The entry that differs in the rung alone, and least. The rung is what a table is ordered by
+/// last.
 template <typename Table, typename Id>
 typename Table::const_iterator nearest_rung(const Table& table, const Id& id) {
   constexpr std::size_t kRung = std::tuple_size_v<Id> - 1;
+  const auto distance = [&](typename Table::const_iterator entry) {
+    Id same = entry->first;
+    std::get<kRung>(same) = std::get<kRung>(id);
+    return same == id ? std::abs(std::get<kRung>(entry->first) - std::get<kRung>(id))
+                      : std::numeric_limits<std::int64_t>::max();
+  };
   auto best = table.end();
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
-  for (auto entry = table.begin(); entry != table.end(); ++entry) {
-    Id same = entry->first;
-    const std::int64_t distance = std::abs(std::get<kRung>(same) - std::get<kRung>(id));
-    std::get<kRung>(same) = std::get<kRung>(id);
-    if (same != id || distance >= least) continue;
-    least = distance;
-    best = entry;
+  const auto above = table.lower_bound(id);
+  if (above != table.begin() && distance(std::prev(above)) < least) {
+    best = std::prev(above);
+    least = distance(best);
   }
+  if (above != table.end() && distance(above) < least) best = above;
   return best;
 }
 
@@ -50,7 +56,11 @@ bool History::plausible(double seconds) { return seconds > 0 && seconds < 3600; 
 
 CostModel::CostModel(History history) : history_(std::move(history)) {}
 
-void CostModel::compiled(const CompileKey& key, double seconds) {
+void CostModel::compiled(const CompileKey& key, const GraphSize& size, double seconds) {
+  if (History::plausible(seconds)) {
+    compiled_s_ += seconds;
+    guessed_s_ += guess_compile(size).typical_s;
+  }
   add(history_.compiles_s, id_of(key), seconds);
 }
 
@@ -58,10 +68,21 @@ void CostModel::stepped(const StepKey& key, double seconds) {
   add(history_.steps_s, id_of(key), seconds);
 }
 
+Estimate CostModel::guess(const GraphSize& size) const {
+  Estimate guess = guess_compile(size);
+  if (guessed_s_ <= 0) return guess;
+  // Compilers differ by more than an order of magnitude, parts of one model by much less.
+  constexpr double kLate = 3;
+  guess.typical_s *= compiled_s_ / guessed_s_;
+  guess.late_s = kLate * guess.typical_s;
+  guess.source = Source::kScaled;
+  return guess;
+}
+
 Estimate CostModel::compile(const CompileKey& key, const GraphSize& size) const {
   if (key.parts.empty()) return {.source = Source::kMeasured};  // every part is there
   const auto near = nearest_rung(history_.compiles_s, id_of(key));
-  if (near == history_.compiles_s.end()) return guess_compile(size);
+  if (near == history_.compiles_s.end()) return guess(size);
   const std::int64_t rung = std::get<4>(near->first);
   const Estimate known = estimate_from(near->second);
   if (rung == key.shape.rung) return known;
@@ -77,7 +98,8 @@ Estimate CostModel::step(const StepKey& key, const StepSize& size) const {
   const Estimate known = estimate_from(near->second);
   if (rung == key.shape.rung) return known;
   StepSize there = size;
-  there.cache_bytes = there.cache_bytes / std::max<std::int64_t>(key.shape.rung, 1) * rung;
+  const double rows = static_cast<double>(rung) / static_cast<double>(key.shape.rung);
+  there.cache_bytes = static_cast<std::int64_t>(static_cast<double>(size.cache_bytes) * rows);
   const double there_s = guess_step(there).typical_s;
   const double factor = there_s > 0 ? guess_step(size).typical_s / there_s : 1;  // sizes may be 0
   return scaled(known, factor);

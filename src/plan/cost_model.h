@@ -52,12 +52,12 @@ class CostModel {
  public:
   explicit CostModel(History history = {});
 
-  /// Implausible samples are dropped.
-  void compiled(const CompileKey& key, double seconds);
+  /// Implausible samples are dropped. `size` is of what was compiled.
+  void compiled(const CompileKey& key, const GraphSize& size, double seconds);
   void stepped(const StepKey& key, double seconds);
 
   /// Measured; or of the same parts for the shape whose rung is nearest, scaled by less than the
-  /// rungs differ; or a guess from `size`.
+  /// rungs differ; or a guess from `size`, put right by what others of this process took.
   [[nodiscard]] Estimate compile(const CompileKey& key, const GraphSize& size) const;
 
   /// Of a whole step: measured; or scaled from the nearest rung by what is read; or a guess.
@@ -66,7 +66,11 @@ class CostModel {
   [[nodiscard]] const History& history() const { return history_; }
 
  private:
+  [[nodiscard]] Estimate guess(const GraphSize& size) const;
+
   History history_;
+  double compiled_s_ = 0;  ///< in this process
+  double guessed_s_ = 0;   ///< for the same
 };
 
 }  // namespace ahead::plan

@@ -10,9 +10,11 @@
 namespace ahead::plan {
 namespace {
 
-// A decoder of 30 layers, some 25 operations a layer and 92 MB of weights takes a CPU compiler
-// about a second in 31 parts, and an attention of 20 operations without weights 0.04 to 0.1 s.
-constexpr double kCompileOperationS = 1.5e-3;
+// A decoder of 30 layers, 65 operations a layer and 126 MB of weights takes a CPU compiler about
+// two seconds in 31 parts on one core, and an attention of 5 operations without weights 0.04 to 0.1
+// s.
+constexpr double kCompilePartS = 0.02;
+constexpr double kCompileOperationS = 0.7e-3;
 constexpr double kCompileByteS = 2e-9;
 constexpr double kReadBytesPerS = 4e9;
 constexpr double kFurtherToken = 0.125;  // of the weights' time: they are read once for all
@@ -71,7 +73,8 @@ Estimate scaled(const Estimate& estimate, double factor) {
 }
 
 Estimate guess_compile(const GraphSize& size) {
-  return guess_of(kCompileOperationS * static_cast<double>(size.operations) +
+  return guess_of(kCompilePartS * static_cast<double>(size.parts) +
+                  kCompileOperationS * static_cast<double>(size.operations) +
                   kCompileByteS * static_cast<double>(size.weight_bytes));
 }
 

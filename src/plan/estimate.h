@@ -36,12 +36,13 @@ struct Estimate {
 
 /// How large a graph is.
 struct GraphSize {
+  std::int64_t parts = 1;  ///< that are compiled apart
   std::int64_t operations = 0;
   std::int64_t weight_bytes = 0;
 };
 
-/// A first guess where nothing was measured: per operation and per byte of weights, four times that
-/// at the latest.
+/// A first guess where nothing was measured: per part, operation and byte of weights, four times
+/// that at the latest.
 [[nodiscard]] Estimate guess_compile(const GraphSize& size);
 
 /// A first guess of a step over `tokens` tokens with `weight_bytes` of weights and `cache_bytes` of

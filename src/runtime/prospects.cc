@@ -20,6 +20,12 @@ plan::Need need_of(const graph::ProgramShape& shape) {
   return {.tokens = shape.tokens, .rung = shape.rung, .batch = shape.batch, .tier = shape.tier};
 }
 
+plan::GraphSize size_of(const compile::MissingParts& missing) {
+  return {.parts = missing.parts,
+          .operations = missing.operations,
+          .weight_bytes = missing.weight_bytes};
+}
+
 const std::string& Prospects::form_of(std::int64_t tier) const {
   return options_.forms.at(static_cast<std::size_t>(tier)).name;
 }
@@ -29,8 +35,9 @@ Estimate Prospects::step(const Need& need) const {
   const plan::StepSize size{.weight_bytes = options_.weight_bytes,
                             .cache_bytes = options_.row_bytes * need.rung * need.batch,
                             .tokens = need.tokens * need.batch};
-  Estimate known = costs_.step({form_of(tier), need}, size);
-  if (known.source != plan::Source::kGuess || tier == 0) return known;
+  Estimate known = this_request_.step({form_of(tier), need}, size);
+  if (known.source != plan::Source::kGuess) return known;
+  if (tier == 0) return costs_.step({form_of(tier), need}, size);
   // What the form before it takes, and by how much this one is expected to be better.
   Need before = need;
   before.tier = tier - 1;
@@ -56,9 +63,7 @@ Candidate Prospects::candidate(const Need& need) const {
   if (candidate.status == plan::Status::kReady) return candidate;
   if (candidate.status == plan::Status::kFailed) return candidate;
   const compile::MissingParts missing = store_.missing(shape);
-  candidate.compile =
-      costs_.compile({form_of(need.tier), missing.kinds, need},
-                     {.operations = missing.operations, .weight_bytes = missing.weight_bytes});
+  candidate.compile = costs_.compile({form_of(need.tier), missing.kinds, need}, size_of(missing));
   candidate.bytes = missing.weight_bytes;
   return candidate;
 }

@@ -20,6 +20,8 @@ namespace ahead::runtime {
 [[nodiscard]] graph::ProgramShape shape_of(const plan::Need& need);
 [[nodiscard]] plan::Need need_of(const graph::ProgramShape& shape);
 
+[[nodiscard]] plan::GraphSize size_of(const compile::MissingParts& missing);
+
 /// One form of the decoder, by tier.
 struct Form {
   std::string name;  ///< "attention", "attention/static"
@@ -51,8 +53,16 @@ class Prospects {
     std::int64_t row_bytes = 0;        ///< of K and V over all layers, a row
     std::int64_t bytes_limit = 0;      ///< of weights in compiled programs; 0: none
   };
-  Prospects(Options options, const compile::ProgramStore& store, const plan::CostModel& costs)
-      : options_(std::move(options)), store_(store), costs_(costs) {}
+  struct Sources {
+    const compile::ProgramStore& store;
+    const plan::CostModel& costs;         ///< measured at any time
+    const plan::CostModel& this_request;  ///< steps measured in this request
+  };
+  Prospects(Options options, const Sources& sources)
+      : options_(std::move(options)),
+        store_(sources.store),
+        costs_(sources.costs),
+        this_request_(sources.this_request) {}
 
   [[nodiscard]] plan::PlannerState state(const plan::Needs& needs, const Standing& standing) const;
 
@@ -82,7 +92,9 @@ class Prospects {
   };
   [[nodiscard]] std::int64_t tier_for(const TierQuery& query) const;
 
-  /// Of a whole step, and of one token of it.
+  /// Of a whole step, and of one token of it. Higher tiers are compared by what this request
+  /// measured: at another time the machine may have had other things to do, and a form that is not
+  /// used is never measured again.
   [[nodiscard]] plan::Estimate step(const plan::Need& need) const;
   [[nodiscard]] plan::Estimate token(const plan::Need& need) const;
 
@@ -97,6 +109,7 @@ class Prospects {
   const Options options_;
   const compile::ProgramStore& store_;
   const plan::CostModel& costs_;
+  const plan::CostModel& this_request_;
 };
 
 }  // namespace ahead::runtime

@@ -14,7 +14,9 @@ using graph::ProgramShape;
 RequestPrograms::RequestPrograms(Options options, Dependencies dependencies)
     : options_(std::move(options)),
       dependencies_(std::move(dependencies)),
-      prospects_(options_.prospects, dependencies_.store, dependencies_.costs),
+      prospects_(options_.prospects, {.store = dependencies_.store,
+                                      .costs = dependencies_.costs,
+                                      .this_request = this_request_}),
       learned_(dependencies_.store.log().size()) {}
 
 bool RequestPrograms::settled() {
@@ -34,9 +36,11 @@ void RequestPrograms::consult(const plan::Needs& needs, const Standing& standing
   const Step step = decide(needs, standing, false);
   explain(step);
   if (step.decision.action == plan::Action::kStart) start(step);
-  // Estimates move as steps are measured: nothing is put off for long without another look.
-  constexpr std::int64_t kSteps = 32;
-  look_again_ = standing.live + (standing.reading ? 1 : kSteps);
+  // Estimates move as steps are measured, at first quickly: nothing is put off for long without
+  // another look.
+  constexpr std::int64_t kMostSteps = 32;
+  look_again_ = standing.live + (standing.reading ? 1 : patience_);
+  if (!standing.reading) patience_ = std::min(2 * patience_, kMostSteps);
   if (step.until_token) look_again_ = std::min(look_again_, *step.until_token);
   seen_compiling_ = dependencies_.store.compiling();
 }
@@ -62,8 +66,15 @@ void RequestPrograms::learn() {
     if (entry.failed || !entry.end) continue;
     dependencies_.costs.compiled(
         {prospects_.form_of(entry.shape.tier), entry.missing.kinds, need_of(entry.shape)},
-        to_seconds(*entry.end - entry.begin));
+        size_of(entry.missing), to_seconds(*entry.end - entry.begin));
   }
+}
+
+void RequestPrograms::learn_step(const ProgramShape& shape, double seconds) {
+  if (options_.schedule != Schedule::kPlanned) return;
+  const plan::StepKey key{prospects_.form_of(shape.tier), need_of(shape)};
+  this_request_.stepped(key, seconds);
+  dependencies_.costs.stepped(key, seconds);
 }
 
 double RequestPrograms::settle(const plan::Needs& needs, const Standing& standing,

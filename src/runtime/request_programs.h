@@ -54,8 +54,9 @@ class RequestPrograms {
   [[nodiscard]] std::optional<plan::Need> better(const plan::Needs& needs,
                                                  const Standing& standing);
 
-  /// Takes in what the compiles that ended took.
+  /// Takes in what the compiles that ended took, and what a step took.
   void learn();
+  void learn_step(const graph::ProgramShape& shape, double seconds);
 
   [[nodiscard]] const Prospects& prospects() const { return prospects_; }
 
@@ -98,8 +99,10 @@ class RequestPrograms {
   bool first_token_out_ = false;
   std::optional<graph::ProgramShape> background_;  ///< compiling, and nobody waits
   std::optional<graph::ProgramShape> unsettled_;   ///< compiling, when settled() was asked last
+  plan::CostModel this_request_;
   Prospects prospects_;
   std::size_t learned_ = 0;      ///< compiles of the log
+  std::int64_t patience_ = 1;    ///< decode steps until the next look
   std::int64_t look_again_ = 0;  ///< rows from which on the planner is asked again
   std::optional<graph::ProgramShape> seen_compiling_;  ///< when it was asked
   std::string said_;                                   ///< the last thing explained

