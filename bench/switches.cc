@@ -25,6 +25,7 @@ struct Asked {
   std::string partition = "attention";
   std::string schedule{to_string(default_design().schedule)};
   std::int64_t prompt = 128;
+  std::int64_t resident = 2;
   std::size_t batch = 1;
   std::int64_t behind = 40;  ///< tokens behind the last boundary
 };
@@ -42,6 +43,7 @@ nlohmann::ordered_json run(const Asked& asked) {
                  .schedule = parse_schedule(asked.schedule),
                  .kv = parse_kv_policy(asked.kv),
                  .partition = parse_partition(asked.partition)};
+  config.resident_rungs = asked.resident;
   LLMPipeline pipeline(model, "CPU", config);
 
   const std::vector<std::int64_t>& ladder = config.axes.ladder;
@@ -106,6 +108,7 @@ int main(int argc, char** argv) {
   app.add_option("--kv", asked.kv);
   app.add_option("--partition", asked.partition);
   app.add_option("--schedule", asked.schedule);
+  app.add_option("--resident", asked.resident);
   app.add_option("--prompt-tokens", asked.prompt);
   app.add_option("--batch", asked.batch);
   CLI11_PARSE(app, argc, argv);

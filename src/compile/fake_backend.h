@@ -46,6 +46,8 @@ class FakeBackend final : public Backend {
     /// Cut in three parts: "rows" and "head" do not depend on the rung; "attend" does, and serves
     /// every layer and sequence. Otherwise one part, "whole".
     bool cut = false;
+    /// Of these parts, "rows" and "head" serve every batch and number of tokens.
+    bool open = false;
     std::string device = "FAKE";
   };
   struct Compile {
@@ -60,7 +62,13 @@ class FakeBackend final : public Backend {
 
   [[nodiscard]] graph::ProgramSpec spec(const graph::ProgramShape& shape) const override {
     SpecBuilder builder(shape, options_.block_rows);
-    return options_.cut ? builder.cut() : builder.whole();
+    graph::ProgramSpec spec = options_.cut ? builder.cut() : builder.whole();
+    for (graph::PartSpec& part : spec.parts) {
+      if (options_.open && !part.depends_on_rung) {
+        part.depends_on_batch = part.depends_on_tokens = part.depends_on_tier = false;
+      }
+    }
+    return spec;
   }
 
   [[nodiscard]] std::shared_ptr<Artifact> compile(const graph::ProgramShape& shape,

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <exception>
+#include <iterator>
 #include <mutex>
 #include <set>
 #include <tuple>
@@ -90,7 +91,8 @@ struct ProgramStore::Shared {
   std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, std::weak_ptr<Workspace>>
       workspaces;
   std::vector<CompileLog> log;                    // guarded by mutex
-  std::vector<std::shared_ptr<Program>> dropped;  // guarded by mutex
+  std::vector<std::shared_ptr<Program>> dropped;  // guarded by mutex: released, oldest first
+  Free freeing = Free::kNothing;  // guarded by mutex: the task that is posted for it
   std::condition_variable queue_changed;
   std::shared_ptr<PartQueue> open_queue;  // guarded by mutex: parts to take, while there are any
   graph::ProgramShape queue_shape;        // guarded by mutex
@@ -185,11 +187,15 @@ struct ProgramStore::Shared {
     return program;
   }
 
-  /// Frees what was released.
-  void free_dropped() {
+  /// Frees what was released first, or all.
+  void free_dropped(Free what) {
     std::vector<std::shared_ptr<Program>> gone;  // destroyed outside the lock
     const std::lock_guard lock(mutex);
-    gone.swap(dropped);
+    if (freeing == what) freeing = Free::kNothing;
+    const std::size_t most = what == Free::kAll ? dropped.size() : 1;
+    const auto end = dropped.begin() + static_cast<std::ptrdiff_t>(std::min(most, dropped.size()));
+    gone.assign(std::move_iterator(dropped.begin()), std::move_iterator(end));
+    dropped.erase(dropped.begin(), end);
   }
 
   /// The task of one compile.
@@ -258,6 +264,7 @@ std::optional<graph::ProgramShape> ProgramStore::compiling() const {
 
 void ProgramStore::start(const graph::ProgramShape& shape, std::string reason) {
   AHEAD_CHECK(!compiling(), "one background compile at a time");
+  free_released();
   std::size_t log_index = 0;
   {
     const std::lock_guard lock(shared_->mutex);
@@ -300,22 +307,35 @@ std::shared_ptr<Program> ProgramStore::install(const graph::ProgramShape& shape)
 }
 
 void ProgramStore::release(const graph::ProgramShape& shape) {
-  bool first = false;
+  const std::lock_guard lock(shared_->mutex);
+  const auto found = shared_->entries.find(shape);
+  if (found == shared_->entries.end()) return;
+  AHEAD_CHECK(found->second.state != ProgramState::kCompiling,
+              "only a settled program is released");
+  if (found->second.program) shared_->dropped.push_back(std::move(found->second.program));
+  shared_->entries.erase(found);
+}
+
+void ProgramStore::free_one() {
+  if (!compiling()) post_free(Free::kOne);
+}
+
+void ProgramStore::free_released() { post_free(Free::kAll); }
+
+/// Freeing a compiled model takes up to half a second: not on the decode thread.
+void ProgramStore::post_free(Free what) {
   {
     const std::lock_guard lock(shared_->mutex);
-    const auto found = shared_->entries.find(shape);
-    if (found == shared_->entries.end()) return;
-    AHEAD_CHECK(found->second.state != ProgramState::kCompiling,
-                "only a settled program is released");
-    if (found->second.program) {
-      first = shared_->dropped.empty();
-      shared_->dropped.push_back(std::move(found->second.program));
-    }
-    shared_->entries.erase(found);
+    // A task that will free all frees what is let go of until then.
+    if (shared_->dropped.empty() || shared_->freeing >= what) return;
+    shared_->freeing = what;
   }
-  // Freeing a compiled model takes up to half a second: not on the decode thread. One task frees
-  // all that has come together by then.
-  if (first) executor_.post([shared = shared_] { shared->free_dropped(); });
+  executor_.post([shared = shared_, what] { shared->free_dropped(what); });
+}
+
+std::size_t ProgramStore::released() const {
+  const std::lock_guard lock(shared_->mutex);
+  return shared_->dropped.size();
 }
 
 std::vector<graph::ProgramShape> ProgramStore::settled() const {

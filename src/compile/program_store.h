@@ -78,9 +78,21 @@ class ProgramStore {
   /// Error(kCompileFailed | kDevice) naming program and cause.
   [[nodiscard]] std::shared_ptr<Program> install(const graph::ProgramShape& shape);
 
-  /// Lets go of a settled program; nothing happens when it is absent. It is freed on the executor,
-  /// before any compile started later; whoever still holds it keeps it alive.
+  /// Lets go of a settled program; nothing happens when it is absent. It is freed on the executor
+  /// when it is told to, and before any compile started later; whoever still holds it keeps it
+  /// alive.
   void release(const graph::ProgramShape& shape);
+
+  /// Frees one of the released programs, those released first first, unless one is being freed or a
+  /// compile is under way. Freeing takes ten milliseconds and more, and slows what runs beside it:
+  /// a decoder spreads it over steps.
+  void free_one();
+
+  /// Frees all of them.
+  void free_released();
+
+  /// Programs that were released and are not freed yet.
+  [[nodiscard]] std::size_t released() const;
 
   /// Programs that are ready or failed.
   [[nodiscard]] std::vector<graph::ProgramShape> settled() const;
@@ -89,6 +101,9 @@ class ProgramStore {
   [[nodiscard]] std::vector<CompileLog> log() const;
 
  private:
+  enum class Free : std::uint8_t { kNothing, kOne, kAll };
+  void post_free(Free what);
+
   struct Shared;
   std::shared_ptr<Shared> shared_;
   Executor& executor_;

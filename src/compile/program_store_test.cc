@@ -67,6 +67,7 @@ class ProgramStoreTest : public testing::Test {
   /// Lets go of a program and gives the executor the time to free it.
   void release(const ProgramShape& shape) {
     store->release(shape);
+    store->free_released();
     run_all();
   }
 
@@ -202,6 +203,48 @@ TEST_F(ProgramStoreTest, ReleaseLeavesTheFreeingToTheExecutor) {
   };
   run_all();
   EXPECT_EQ(script->live_artifacts, 1);
+}
+
+TEST_F(ProgramStoreTest, ReleasedProgramsAreFreedOneByOneWhereAsked) {
+  compile(kDecode32);
+  compile(kDecode64);
+  store->free_one();
+  EXPECT_FALSE(executor.run_one()) << "nothing was released";
+  store->release(kDecode64);
+  store->release(kDecode32);
+  EXPECT_FALSE(executor.run_one()) << "nobody asked";
+  store->free_one();
+  store->free_one();
+  EXPECT_TRUE(executor.run_one());
+  EXPECT_FALSE(executor.run_one()) << "one was being freed";
+  EXPECT_EQ(script->live_artifacts, 1);
+  EXPECT_EQ(store->released(), 1U);
+  store->free_one();
+  run_all();
+  EXPECT_EQ(script->live_artifacts, 0);
+  EXPECT_EQ(store->released(), 0U);
+}
+
+TEST_F(ProgramStoreTest, NothingIsFreedBesideACompile) {
+  compile(kDecode32);
+  store->start(kDecode64, "because");
+  store->release(kDecode32);
+  store->free_one();
+  run_all();
+  EXPECT_EQ(script->live_artifacts, 2);
+}
+
+TEST_F(ProgramStoreTest, WhatServesEveryProgramIsKept) {
+  backend = std::make_shared<FakeBackend>(FakeBackend::Options{.cut = true, .open = true}, script);
+  store = std::make_unique<ProgramStore>(
+      ProgramStore::Options{.backend = backend, .device = "FAKE"}, executor, clock);
+  compile(kDecode32);
+  EXPECT_EQ(script->live_artifacts, 3);
+  release(kDecode32);
+  EXPECT_EQ(script->live_artifacts, 2) << "the next request begins with it";
+  EXPECT_EQ(store->missing(kPrefill32).kinds, "attend");
+  store.reset();
+  EXPECT_EQ(script->live_artifacts, 0);
 }
 
 TEST_F(ProgramStoreTest, AReleasedProgramLivesAsLongAsItIsHeld) {

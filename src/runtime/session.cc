@@ -73,6 +73,7 @@ class Session::Run {
       fail(text);
     }
     programs_.learn();
+    dependencies_.programs.free_released();
     for (const Sequence& row : rows_) result_.rows.push_back(row.result());
     recorder_.finish(dependencies_.programs.log());
   }
@@ -145,6 +146,7 @@ class Session::Run {
   void consult() {
     tidy();
     const Standing standing = this->standing();
+    if (standing.reading) dependencies_.programs.free_released();  // a chunk hides what that takes
     if (programs_.due(standing.live)) programs_.consult(needs(), standing);
   }
 
@@ -273,6 +275,7 @@ class Session::Run {
 
     tidy();
     needs_ = needs();
+    steps_ = 0;
     bool ready = programs_.ready(needs_);
     double waited_s =
         programs_.settle(needs_, standing(), first_token_out_ && any_boundary(moves, wanted));
@@ -351,6 +354,9 @@ class Session::Run {
     if (one_rung) learn_step(decode_->shape(), begin);
     recorder_.stepped(begin, step_rungs_);
     sample_new_blocks();
+    // Behind the steps that follow a switch, not all at once beside the first.
+    constexpr std::int64_t kStepsAFree = 2;
+    if (++steps_ % kStepsAFree == 0) dependencies_.programs.free_one();
     for (Sequence& row : rows_) {
       if (row.runs()) take_token(row);
     }
@@ -607,6 +613,7 @@ class Session::Run {
   plan::Needs needs_;  ///< as of the last move
   bool left_ = true;   ///< a rung may have been, by a sequence that ended or an earlier request
   bool first_token_out_ = false;
+  std::int64_t steps_ = 0;                     ///< since the last move
   bool prefill_ready_ = true;                  ///< the prefill program was, when it was wanted
   std::shared_ptr<compile::Program> prefill_;  ///< serves the prompts one after the other
   std::shared_ptr<compile::Program> decode_;   ///< of any sequence: they share what is not theirs

@@ -235,13 +235,19 @@ TEST(AccountTest, ReservedMemoryIsWeightedByTime) {
   EXPECT_EQ(kept.memory.kv_reserved_peak_bytes, 4096);
 }
 
-TEST(ReleaseTest, WhatWasLeftIsLetGoAtTheSwitchAndFreedBeforeTheNextCompile) {
+TEST(ReleaseTest, WhatWasLeftIsLetGoAtTheSwitchAndFreedBehindItOrBeforeTheNextCompile) {
   for (const Schedule schedule : {Schedule::kEager, Schedule::kOneAhead, Schedule::kOnDemand}) {
     SCOPED_TRACE(name_of(schedule));
     World world(with(schedule));
     std::int64_t rung = 16;
+    int steps_unfreed = 0;
     world.on_step = [&] {
       if (world.store->compiling() || rung == 16) return;
+      if (world.store->released() > 0) {
+        EXPECT_LT(++steps_unfreed, 6) << "at " << rung;
+        return;
+      }
+      steps_unfreed = 0;
       const int above = rung == 32 ? 2 : rung == 64 ? 1 : 0;
       const int ahead = schedule == Schedule::kEager      ? above
                         : schedule == Schedule::kOneAhead ? std::min(above, 1)

@@ -33,6 +33,7 @@ void Invariants::begin_request(const RequestScenario& request, std::stop_token s
   tokens_by_rung_.clear();
   compiles_before_ = machine_->compiles().size();
   steps_ = 0;
+  steps_unfreed_ = 0;
   step_ = {};
 }
 

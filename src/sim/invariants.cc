@@ -165,6 +165,13 @@ void Invariants::check_residency() {
             " rungs are in memory, the limit is ", limit);
   }
   if (machine_->frees_pending() > 0) return;
+  // What was let go of is freed within some steps in which nothing is compiled.
+  constexpr std::int64_t kFreeWithin = 32;
+  const bool released = machine_->store().released() > 0;
+  steps_unfreed_ = released && !machine_->store().compiling() ? steps_unfreed_ + 1 : 0;
+  require(steps_unfreed_ <= kFreeWithin, rule::kResidency, "programs are let go of since ",
+          steps_unfreed_, " steps and not freed");
+  if (released) return;
   std::set<std::int64_t> wanted = resident;
   if (const auto compiling = machine_->store().compiling()) wanted.insert(compiling->rung);
   for (const std::int64_t rung : machine_->live_rungs()) {

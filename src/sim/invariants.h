@@ -111,6 +111,7 @@ class Invariants final : public Observer {
   std::size_t compiles_before_ = 0;
   std::int64_t most_steps_ = 0;
   std::int64_t steps_ = 0;
+  std::int64_t steps_unfreed_ = 0;  ///< since every program that was let go of was freed
   struct {
     TimePoint at{0};
     std::int64_t steps = 0;
