@@ -1,6 +1,7 @@
 // See run.h. May use: include/ahead.
 #include "run.h"
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -21,6 +22,7 @@
 #include "prompt.h"
 #include "report.h"
 #include "summary.h"
+#include "tether.h"
 
 namespace ahead::cli {
 namespace {
@@ -51,6 +53,8 @@ class Run {
  private:
   [[nodiscard]] bool open_model();
   void generate(Outcome& outcome);
+  template <typename Work>
+  [[nodiscard]] RunResult unless_stuck(Work work);
   [[nodiscard]] RunResult generate_one();
   [[nodiscard]] RunResult generate_batch();
   void tell_rows(Outcome& outcome);
@@ -59,6 +63,7 @@ class Run {
   void write_files(Outcome& outcome);
   void close(const Outcome& outcome) const;
   [[nodiscard]] GenerationConfig generation();
+  void observe(GenerationConfig& config);
   [[nodiscard]] RunResult nothing_yet() const;
 
   const RunRequest& request_;
@@ -69,7 +74,8 @@ class Run {
   BoundaryRecorder recorder_;
 
   std::unique_ptr<Model> model_;
-  std::unique_ptr<LLMPipeline> pipeline_;
+  std::shared_ptr<LLMPipeline> pipeline_;
+  std::shared_ptr<Tether> tether_;  ///< of the generation under way
   PipelineConfig config_;
   PromptTokens tokens_;
 };
@@ -129,19 +135,41 @@ bool Run::open_model() {
   ChosenAxes chosen = choose_axes(request_, ladder.rungs);
   config_.axes = std::move(chosen.axes);
   config_.design = std::move(chosen.design);
-  pipeline_ = std::make_unique<LLMPipeline>(*model_, request_.device, config_);
+  pipeline_ = std::make_shared<LLMPipeline>(*model_, request_.device, config_);
   return true;
 }
 
 GenerationConfig Run::generation() {
   GenerationConfig config = request_.generation;
   config.forced_token_ids = tokens_.forced;
-  config.stop_token = interrupt_.token();
-  config.progress_observer = [this](const Progress& event) { display_.update(event); };
+  observe(config);
   if (request_.verify) {
-    config.logits_observer = [this](const StepLogits& step) { recorder_.observe(step); };
+    config.logits_observer = [this, tether = tether_](const StepLogits& step) {
+      tether->through([&] { recorder_.observe(step); });
+    };
   }
   return config;
+}
+
+void Run::observe(GenerationConfig& config) {
+  tether_ = std::make_shared<Tether>();
+  config.stop_token = interrupt_.token();
+  config.progress_observer = [this, tether = tether_](const Progress& event) {
+    tether->through([&] {
+      if (event.kind == Progress::Kind::kToken) tether->hold();
+      display_.update(event);
+    });
+  };
+}
+
+// Runs a generation on a thread of its own, so that an interrupt need not wait for a device call of
+// seconds, as a chunk of a prompt through a whole graph is, when there is no token yet to lose.
+template <typename Work>
+RunResult Run::unless_stuck(Work work) {
+  constexpr std::chrono::milliseconds kPatience{150};
+  auto result = unless_stopped(interrupt_.token(), std::move(work),
+                               {.patience = kPatience, .may = [this] { return tether_->cut(); }});
+  return result ? *std::move(result) : nothing_yet();
 }
 
 // What is known of a run that ended before its first token.
@@ -186,16 +214,25 @@ void Run::generate(Outcome& outcome) {
 }
 
 RunResult Run::generate_one() {
-  return pipeline_->generate(tokens_.prompt, generation(), [this](std::string_view text) {
+  GenerationConfig config = generation();
+  const auto streamer = [this, tether = tether_](std::string_view text) {
     bool written = false;
-    display_.around_text(text, [&] { written = text_.write(text); });
+    tether->through([&] {
+      tether->hold();
+      display_.around_text(text, [&] { written = text_.write(text); });
+    });
     return written ? StreamingStatus::kRunning : StreamingStatus::kStop;
+  };
+  return unless_stuck([pipeline = pipeline_, prompt = tokens_.prompt, config, streamer] {
+    return pipeline->generate(prompt, config, streamer);
   });
 }
 
 // Texts that are made together would mix on one output: they are written when all are there.
 RunResult Run::generate_batch() {
-  return pipeline_->generate_batch(std::span<const std::string>(material_.batch), generation());
+  return unless_stuck([pipeline = pipeline_, prompts = material_.batch, config = generation()] {
+    return pipeline->generate_batch(std::span<const std::string>(prompts), config);
+  });
 }
 
 // Each text under its line's number; what could not run is an error, and the others stand.
@@ -235,9 +272,8 @@ void Run::verify(Outcome& outcome) {
     config.design.clear();
     config.inject_compile_failure.reset();
     GenerationConfig generation = asked;
-    generation.stop_token = interrupt_.token();
-    generation.progress_observer = [this](const Progress& event) { display_.update(event); };
-    pipeline_ = std::make_unique<LLMPipeline>(*model_, request_.device, config);
+    observe(generation);
+    pipeline_ = std::make_shared<LLMPipeline>(*model_, request_.device, config);
     return pipeline_->generate(tokens_.prompt, generation);
   };
   try {

@@ -64,7 +64,7 @@ inline constexpr Partition Partition::kAttention{Partition::Kind::kAttention, 0}
 struct Axes {
   /// Rung capacities in tokens, strictly increasing.
   std::vector<std::int64_t> ladder = {1024, 2048, 4096, 8192};
-  Schedule schedule = Schedule::kOneAhead;
+  Schedule schedule = Schedule::kPlanned;
   KvPolicy kv = KvPolicy::kInPlace;
   Partition partition = Partition::kAttention;
 };

@@ -44,7 +44,8 @@ struct ModelFacts {
 struct CompileRecord {
   std::string part;  ///< "prefill" or "decode"
   std::int64_t rung = 0;
-  double begin_s = 0;  ///< since the request began
+  std::int64_t tier = 0;  ///< of schedule planned: 0 is the form that is ready soonest
+  double begin_s = 0;     ///< since the request began
   double end_s = 0;
   bool foreground = false;    ///< the request waited for at least a part of it
   double waited_s = 0;        ///< how much of it the request waited for

@@ -132,7 +132,7 @@ TEST(Designs, PresetsStandWhereTheDesignPutsThem) {
       {"b1", ladder, Schedule::kEager, KvPolicy::kSharedMax},
       {"i1", ladder, Schedule::kEager, KvPolicy::kCopyGrow},
       {"i2", ladder, Schedule::kOneAhead, KvPolicy::kCopyGrow},
-      {"i3", ladder, Schedule::kOneAhead, KvPolicy::kInPlace, Partition::kAttention},
+      {"i3", ladder, Schedule::kPlanned, KvPolicy::kInPlace, Partition::kAttention},
   };
   ASSERT_EQ(designs().size(), table.size());
   for (std::size_t i = 0; i < table.size(); ++i) {

@@ -40,7 +40,7 @@ constexpr std::array kDesigns = {
     Design{.name = "i3",
            .summary = "a rung is a small program without weights, KV grows where it lies",
            .last_rung_only = false,
-           .schedule = Schedule::kOneAhead,
+           .schedule = Schedule::kPlanned,
            .kv = KvPolicy::kInPlace,
            .partition = Partition::kAttention},
 };

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <deque>
 #include <filesystem>
-#include <openvino/core/version.hpp>
-#include <openvino/runtime/properties.hpp>
 #include <sstream>
 #include <system_error>
 #include <thread>
@@ -133,14 +131,13 @@ std::vector<DecoderForm> forms_of(const Axes& axes, bool open_tokens) {
 
 /// What a history is of: all that changes what a compile or a step takes.
 std::string key_of_history(const ModelFacts& facts, const PipelineConfig& config,
-                           const std::string& device, ov::Core& core) {
+                           const std::string& machine) {
   std::ostringstream key;
-  key << "ahead " << version() << ", OpenVINO " << ov::get_openvino_version().buildNumber << ", "
-      << device << " " << core.get_property(device, ov::device::full_name) << ", "
-      << config.device_cores.size() << "+" << config.compile_cores.size() << " of "
-      << std::thread::hardware_concurrency() << " cores, " << facts.architecture << " "
-      << facts.layers << "x" << facts.q_heads << "/" << facts.kv_heads << "x" << facts.head_dim
-      << ", vocabulary " << facts.vocabulary << ", cache " << to_string(*config.kv_type);
+  key << "ahead " << version() << ", " << machine << ", " << config.device_cores.size() << "+"
+      << config.compile_cores.size() << " of " << std::thread::hardware_concurrency() << " cores, "
+      << facts.architecture << " " << facts.layers << "x" << facts.q_heads << "/" << facts.kv_heads
+      << "x" << facts.head_dim << ", vocabulary " << facts.vocabulary << ", cache "
+      << to_string(*config.kv_type);
   std::error_code unknown;
   const auto bytes = std::filesystem::file_size(facts.weights, unknown);
   if (!unknown) key << ", " << bytes << " bytes";
@@ -205,9 +202,9 @@ struct LLMPipeline::Impl {
   [[nodiscard]] std::vector<std::int32_t> ids_of(std::string_view prompt) const;
 
   /// Begins with what earlier processes measured.
-  void load_history(ov::Core& core) {
+  void load_history(const ov::Core& core) {
     if (config.history.empty() || config.axes.schedule != Schedule::kPlanned) return;
-    history_key = key_of_history(model.facts(), config, device, core);
+    history_key = key_of_history(model.facts(), config, compile::identity_of(core, device));
     api::HistoryFile::Loaded loaded = api::HistoryFile(config.history).load(history_key);
     costs = plan::CostModel(std::move(loaded.history));
     history_ignored = std::move(loaded.ignored);

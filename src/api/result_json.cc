@@ -61,14 +61,10 @@ Json time_object(const RunResult& result) {
 }
 
 Json compile_object(const CompileRecord& compile) {
-  return {{"part", compile.part},
-          {"rung", compile.rung},
-          {"begin_s", compile.begin_s},
-          {"end_s", compile.end_s},
-          {"foreground", compile.foreground},
-          {"waited_s", compile.waited_s},
-          {"cache", compile.cache},
-          {"reason", compile.reason}};
+  return {
+      {"part", compile.part},         {"rung", compile.rung},   {"tier", compile.tier},
+      {"begin_s", compile.begin_s},   {"end_s", compile.end_s}, {"foreground", compile.foreground},
+      {"waited_s", compile.waited_s}, {"cache", compile.cache}, {"reason", compile.reason}};
 }
 
 Json boundary_object(const BoundaryRecord& boundary) {

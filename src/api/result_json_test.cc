@@ -104,7 +104,7 @@ TEST(ResultJson, CarriesTheValues) {
   EXPECT_EQ(json["ahead"], version());
   EXPECT_EQ(json["design"], "mine");
   EXPECT_EQ(json["axes"]["ladder"], Json({1024, 2048}));
-  EXPECT_EQ(json["axes"]["schedule"], "one-ahead");
+  EXPECT_EQ(json["axes"]["schedule"], "planned");
   EXPECT_EQ(json["axes"]["kv"], "in-place");
   EXPECT_EQ(json["axes"]["partition"], "attention");
   EXPECT_EQ(json["device"]["executed_on"], Json({"CPU"}));

@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "base/text.h"
 #include "graph/element_type.h"
+#include "openvino/core/version.hpp"
 #include "openvino/runtime/intel_cpu/properties.hpp"
 #include "openvino/runtime/properties.hpp"
 
@@ -129,6 +130,11 @@ bool computes_in_f16(const ov::Core& core, const std::string& device) {
   const auto capabilities = core.get_property(device, ov::device::capabilities);
   return std::find(capabilities.begin(), capabilities.end(), ov::device::capability::FP16) !=
          capabilities.end();
+}
+
+std::string identity_of(const ov::Core& core, const std::string& device) {
+  return "OpenVINO " + std::string(ov::get_openvino_version().buildNumber) + ", " + device + " " +
+         core.get_property(device, ov::device::full_name);
 }
 
 void check_device(const ov::Core& core, const std::string& device) {

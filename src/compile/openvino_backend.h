@@ -40,6 +40,9 @@ class OpenVinoBackend final : public Backend {
 /// Whether `device` computes in f16, and not only stores it.
 [[nodiscard]] bool computes_in_f16(const ov::Core& core, const std::string& device);
 
+/// What compiles and runs there: OpenVINO's build and the device by its full name.
+[[nodiscard]] std::string identity_of(const ov::Core& core, const std::string& device);
+
 /// Throws Error(kInvalidArgument), listing what there is, when `core` has no device of that name.
 void check_device(const ov::Core& core, const std::string& device);
 

@@ -183,8 +183,9 @@ std::vector<plan::StartCost> Prospects::starts(const StartQuery& query) const {
   std::vector<std::int64_t> chunks = options_.chunks;
   if (query.batch == 1) chunks.push_back(1);
   std::sort(chunks.begin(), chunks.end());
+  const std::int64_t largest = plan::rung_above(query.ladder, query.least_prompt_tokens - 1);
   for (const std::int64_t rung : query.ladder) {
-    if (rung > target) break;
+    if (rung > largest) break;
     std::optional<std::int64_t> before;
     for (const std::int64_t size : chunks) {
       const std::int64_t chunk = plan::chunk_on(rung, size);

@@ -77,7 +77,9 @@ class Prospects {
   struct StartQuery {
     std::vector<std::int64_t> ladder;
     std::int64_t prompt_tokens = 0;  ///< of the longest
-    std::int64_t decode_tokens = 0;
+    /// Of the shortest, where sequences have rungs of their own: none is to decode on a rung that is
+    /// larger than it needs. Otherwise of the longest too.
+    std::int64_t least_prompt_tokens = 0;
     std::int64_t batch = 1;
   };
   [[nodiscard]] std::vector<plan::StartCost> starts(const StartQuery& query) const;

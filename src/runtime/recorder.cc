@@ -140,6 +140,7 @@ void Recorder::finish(const std::vector<compile::CompileLog>& log) {
     if (ended < begin_) continue;
     CompileRecord record{.part = std::string(entry.shape.phase()),
                          .rung = entry.shape.rung,
+                         .tier = entry.shape.tier,
                          .begin_s = since_begin(entry.begin),
                          .end_s = since_begin(ended),
                          .reason = entry.reason};

@@ -118,9 +118,12 @@ class Session::Run {
   void choose_start() {
     Prospects::StartQuery query{.ladder = ladder_,
                                 .batch = static_cast<std::int64_t>(rows_.size())};
+    query.least_prompt_tokens = rows_.front().prompt_left();
     for (const Sequence& row : rows_) {
       query.prompt_tokens = std::max(query.prompt_tokens, row.prompt_left());
+      query.least_prompt_tokens = std::min(query.least_prompt_tokens, row.prompt_left());
     }
+    if (!own_rungs_) query.least_prompt_tokens = query.prompt_tokens;
     std::vector<plan::StartCost> starts = programs_.prospects().starts(query);
     if (const auto chunk = options_.first_chunk) {
       std::erase_if(starts, [&](const plan::StartCost& cost) {

@@ -232,7 +232,8 @@ TEST(OwnRungsTest, EagerCompilesNothingTwiceForPromptsOfManyLengths) {
 }
 
 TEST(ResidentTest, MoreRungsStayWhereAskedFor) {
-  World::Options options{.axes = {.ladder = {16, 32, 64, 128}}, .resident = 4};
+  World::Options options{.axes = {.ladder = {16, 32, 64, 128}, .schedule = Schedule::kOneAhead},
+                         .resident = 4};
   World world(options);
   static_cast<void>(world.run({}));
   const std::size_t compiled = world.started().size();

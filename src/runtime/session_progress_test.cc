@@ -28,7 +28,7 @@ std::vector<std::string> compiles(const Outcome& outcome) {
 }
 
 TEST(SessionProgressTest, EveryCompileBecomesReadyOnceWithWhatItTookOrWasWaitedFor) {
-  World world({.axes = {.ladder = {16, 32, 64, 128}}});
+  World world({.axes = {.ladder = {16, 32, 64, 128}, .schedule = Schedule::kOneAhead}});
   world.compile_costs[decode_at(32)] = milliseconds(12);  // with the last step before the boundary
   world.compile_costs[decode_at(64)] = milliseconds(20);  // 4 late
   EXPECT_EQ(
@@ -48,7 +48,7 @@ TEST(SessionProgressTest, AnEagerLadderIsWaitedForOneByOne) {
 }
 
 TEST(SessionProgressTest, ACompileThatEndsBesideThePromptIsToldBetweenChunks) {
-  World world({.axes = {.ladder = {64, 128}}});
+  World world({.axes = {.ladder = {64, 128}, .schedule = Schedule::kOneAhead}});
   world.script->prefill_cost = milliseconds(10);
   std::vector<std::int64_t> read;  // of the prompt, when a compile was ready
   std::int64_t tokens = 0;
@@ -64,7 +64,7 @@ TEST(SessionProgressTest, ACompileThatEndsBesideThePromptIsToldBetweenChunks) {
 }
 
 TEST(SessionProgressTest, TokensPromptAndBoundariesAreCounted) {
-  World world({.axes = {.ladder = {16, 32, 64}}});
+  World world({.axes = {.ladder = {16, 32, 64}, .schedule = Schedule::kOneAhead}});
   world.compile_costs[decode_at(64)] = milliseconds(15);
   const Outcome outcome = world.run({.prompt = prompt_of(20)});
   std::vector<std::int64_t> prefilled;

@@ -196,7 +196,7 @@ TEST(OnDemandTest, WaitsForAWholeCompileAtEachBoundary) {
 
 TEST(AccountTest, MigrationIsWhatGrowingTheCacheTook) {
   for (const KvPolicy kv : {KvPolicy::kCopyGrow, KvPolicy::kSharedMax}) {
-    World world({.axes = {.ladder = {16, 32, 64}, .kv = kv}});
+    World world({.axes = {.ladder = {16, 32, 64}, .schedule = Schedule::kOneAhead, .kv = kv}});
     world.pages.allocation_cost = std::chrono::microseconds(250);
     const double each = kv == KvPolicy::kCopyGrow ? 0.001 : 0;
     const Outcome outcome = world.run();
@@ -224,12 +224,14 @@ TEST(AccountTest, StepsAreCountedByTheRungTheyRanOn) {
 
 TEST(AccountTest, ReservedMemoryIsWeightedByTime) {
   // 2048 bytes until 32 ms, 4096 until 48 ms; both at the switch.
-  World copying({.axes = {.ladder = {16, 32}, .kv = KvPolicy::kCopyGrow}});
+  World copying(
+      {.axes = {.ladder = {16, 32}, .schedule = Schedule::kOneAhead, .kv = KvPolicy::kCopyGrow}});
   const RunResult copied = copying.run().result;
   EXPECT_EQ(copied.memory.kv_reserved_avg_bytes, (2048 * 32 + 4096 * 16) / 48);
   EXPECT_EQ(copied.memory.kv_reserved_peak_bytes, 2048 + 4096);
   EXPECT_EQ(copied.memory.kv_committed_avg_bytes, copied.memory.kv_reserved_avg_bytes);
-  World shared({.axes = {.ladder = {16, 32}, .kv = KvPolicy::kSharedMax}});
+  World shared(
+      {.axes = {.ladder = {16, 32}, .schedule = Schedule::kOneAhead, .kv = KvPolicy::kSharedMax}});
   const RunResult kept = shared.run().result;
   EXPECT_EQ(kept.memory.kv_reserved_avg_bytes, 4096);
   EXPECT_EQ(kept.memory.kv_reserved_peak_bytes, 4096);

@@ -130,14 +130,14 @@ TEST_P(EveryDesignTest, ASecondRequestOnTheSameProgramsGeneratesTheSame) {
 }
 
 TEST(SessionLimitTest, TheRungFullAtTheEndGivesOneTokenMore) {
-  World world({.axes = {.ladder = {16, 32}}});
+  World world({.axes = {.ladder = {16, 32}, .schedule = Schedule::kOneAhead}});
   const Outcome outcome = world.run({.prompt = prompt_of(30)});
   expect_tokens(outcome, prompt_of(30), 3);
   EXPECT_EQ(outcome.result.finish_reason, FinishReason::kLength);
 }
 
 TEST(SessionLimitTest, APromptThatFillsTheLastRungGivesOneToken) {
-  World world({.axes = {.ladder = {16, 32}}});
+  World world({.axes = {.ladder = {16, 32}, .schedule = Schedule::kOneAhead}});
   const Outcome outcome = world.run({.prompt = prompt_of(32)});
   expect_tokens(outcome, prompt_of(32), 1);
   EXPECT_EQ(outcome.result.finish_reason, FinishReason::kLength);
@@ -193,7 +193,9 @@ TEST(SessionMemoryTest, MemoryRefusedAtABoundaryKeepsTheTokensBeforeIt) {
        std::vector<std::pair<std::size_t, std::size_t>>{{1, 1}, {1, 3}, {1, 4}, {2, 1}, {3, 4}}) {
     SCOPED_TRACE(std::to_string(boundary) + ", call " + std::to_string(refused));
     const std::size_t before = (std::size_t{16} << (boundary - 1)) - 4 + 1;
-    World world({.axes = {.ladder = {16, 32, 64, 128}, .kv = KvPolicy::kCopyGrow}});
+    World world({.axes = {.ladder = {16, 32, 64, 128},
+                          .schedule = Schedule::kOneAhead,
+                          .kv = KvPolicy::kCopyGrow}});
     const Outcome outcome = world.run(
         {.on_token = [&, call = refused](std::size_t tokens) -> std::optional<FinishReason> {
           if (tokens == before) world.pages.fake.fail_in(call);
@@ -212,7 +214,9 @@ TEST(SessionMemoryTest, MemoryRefusedAtABoundaryKeepsTheTokensBeforeIt) {
 }
 
 TEST(SessionMemoryTest, MemoryRefusedAtTheBeginningIsThrown) {
-  World world({.axes = {.ladder = {16, 32, 64, 128}, .kv = KvPolicy::kCopyGrow}});
+  World world({.axes = {.ladder = {16, 32, 64, 128},
+                        .schedule = Schedule::kOneAhead,
+                        .kv = KvPolicy::kCopyGrow}});
   world.pages.fake.fail_in(2);
   const auto error = error_of(world);
   ASSERT_TRUE(error);
@@ -221,7 +225,9 @@ TEST(SessionMemoryTest, MemoryRefusedAtTheBeginningIsThrown) {
 }
 
 TEST(SessionMemoryTest, CopiedBytesAreThoseOfTheLiveBlocks) {
-  World copying({.axes = {.ladder = {16, 32, 64, 128}, .kv = KvPolicy::kCopyGrow}});
+  World copying({.axes = {.ladder = {16, 32, 64, 128},
+                          .schedule = Schedule::kOneAhead,
+                          .kv = KvPolicy::kCopyGrow}});
   const Outcome copied = copying.run();
   ASSERT_EQ(copied.result.boundaries.size(), 3U);
   constexpr std::int64_t kBlockBytes = 2 * 4 * 16 * 4;  // heads, dims, rows, bytes
@@ -232,7 +238,7 @@ TEST(SessionMemoryTest, CopiedBytesAreThoseOfTheLiveBlocks) {
     blocks *= 2;
   }
   for (const KvPolicy kv : {KvPolicy::kSharedMax, KvPolicy::kInPlace}) {
-    World world({.axes = {.ladder = {16, 32, 64, 128}, .kv = kv}});
+    World world({.axes = {.ladder = {16, 32, 64, 128}, .schedule = Schedule::kOneAhead, .kv = kv}});
     const Outcome kept = world.run();
     ASSERT_EQ(kept.result.boundaries.size(), 3U);
     for (const BoundaryRecord& boundary : kept.result.boundaries) {

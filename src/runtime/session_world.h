@@ -139,7 +139,7 @@ struct Outcome {
 class World {
  public:
   struct Options {
-    Axes axes{.ladder = {16, 32, 64, 128}};
+    Axes axes{.ladder = {16, 32, 64, 128}, .schedule = Schedule::kOneAhead};
     std::int64_t chunk = 16;
     bool cut = false;
     std::size_t resident = 2;

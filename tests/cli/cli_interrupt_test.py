@@ -102,7 +102,7 @@ class Interrupted(CliTest):
 
     def test_waiting_at_a_switch(self):
         run = self.begin("Once upon a time", "--ignore-eos", "--partition", "whole", "--ladder",
-                         "64,8192")
+                         "64,8192", "--schedule", "one-ahead")
         self.await_line(run, "waiting for decode@8192")
         out, error = self.interrupt(run)
         result = self.result(error)
@@ -124,6 +124,7 @@ class Interrupted(CliTest):
     def test_while_verify_waits_for_a_background_compile(self):
         # The prompt crosses a boundary; a stop ends the run while the decode program compiles.
         run = self.begin("--force", FORCED, "--prompt-tokens", "66", "--ladder", "64,2048",
+                         "--schedule", "one-ahead",
                          *(word for letter in " aeiou.,\n" for word in ("--stop", letter)),
                          "--verify")
         self.await_line(run, "making room")

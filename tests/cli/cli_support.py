@@ -2,6 +2,7 @@
 
 Environment: AHEAD_BIN, the program; AHEAD_DEPS_DIR, the folder that scripts/setup.sh filled.
 """
+import atexit
 import os
 import pathlib
 import shutil
@@ -15,6 +16,10 @@ AHEAD = os.environ.get("AHEAD_BIN", str(ROOT / "build/release/ahead"))
 DEPS = pathlib.Path(os.environ.get("AHEAD_DEPS_DIR", ROOT / ".deps"))
 MODEL = os.environ.get("AHEAD_MODEL", str(DEPS / "model/SmolLM2-135M-Instruct.Q4_1.gguf"))
 FORCED = str(ROOT / "data/forced.txt")
+
+# Histories of other runs are no part of a test, and tests leave none behind.
+os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="ahead-cache-")
+atexit.register(shutil.rmtree, os.environ["XDG_CACHE_HOME"], ignore_errors=True)
 
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 

@@ -1,6 +1,7 @@
 // The designs produce the same tokens, and the same logits at every boundary.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -71,6 +72,14 @@ TEST(DesignsParity, GreedyTokensAreIdenticalAndLogitsAgreeAtEveryBoundary) {
 constexpr std::size_t kPrompt = 40;
 constexpr std::size_t kForced = 500;
 
+/// Decisions of a kind: "use", "start".
+std::size_t decisions(const RunResult& result, const std::string& what) {
+  return static_cast<std::size_t>(
+      std::count_if(result.trace.begin(), result.trace.end(), [&](const TraceEvent& event) {
+        return event.row == "compiler" && event.name.rfind(what + " ", 0) == 0;
+      }));
+}
+
 std::vector<std::vector<float>> run_forced(const Model& model, const std::vector<std::int32_t>& ids,
                                            Partition partition, std::optional<KvType> kv_type) {
   PipelineConfig config;
@@ -87,6 +96,8 @@ std::vector<std::vector<float>> run_forced(const Model& model, const std::vector
   const RunResult result = pipeline.generate(std::span(ids).first(kPrompt), generation);
   EXPECT_EQ(result.error, "");
   EXPECT_EQ(result.boundaries.size(), 3U);
+  // Of the planner's forms, both are compared with the control.
+  if (partition == Partition::kAttention) EXPECT_GE(decisions(result, "use"), 1U);
   return rows;
 }
 
