@@ -63,12 +63,11 @@ std::string join(const std::vector<std::string>& names) {
   return text.empty() ? "nothing" : text;
 }
 
-MissingParts missing_of(const graph::ProgramSpec& spec,
-                        const std::vector<std::shared_ptr<Artifact>>& artifacts) {
+MissingParts missing_of(const graph::ProgramSpec& spec, const std::vector<bool>& there) {
   MissingParts missing;
   std::set<std::string> kinds;
-  for (std::size_t part = 0; part < artifacts.size(); ++part) {
-    if (artifacts[part]) continue;
+  for (std::size_t part = 0; part < there.size(); ++part) {
+    if (there[part]) continue;
     kinds.insert(kind_of(spec.parts[part].name));
     ++missing.parts;
     missing.operations += spec.parts[part].operations;
@@ -91,6 +90,7 @@ struct ProgramStore::Shared {
   std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, std::weak_ptr<Workspace>>
       workspaces;
   std::vector<CompileLog> log;                    // guarded by mutex
+  bool running = false;                           // guarded by mutex: a compile, not only queued
   std::vector<std::shared_ptr<Program>> dropped;  // guarded by mutex: released, oldest first
   Free freeing = Free::kNothing;  // guarded by mutex: the task that is posted for it
   std::condition_variable queue_changed;
@@ -122,6 +122,18 @@ struct ProgramStore::Shared {
       artifacts.push_back(known == parts.end() ? nullptr : known->second.artifact.lock());
     }
     return artifacts;
+  }
+
+  /// Which parts of a program somebody holds. Takes none: whoever asks may be the decode thread,
+  /// and is not to be the last to hold one.
+  std::vector<bool> there(const graph::ProgramSpec& spec) const {
+    std::vector<bool> there;
+    const std::lock_guard lock(mutex);
+    for (std::size_t part = 0; part < spec.parts.size(); ++part) {
+      const auto known = parts.find(key_of(spec, part));
+      there.push_back(known != parts.end() && !known->second.artifact.expired());
+    }
+    return there;
   }
 
   /// Says what is being compiled, to who may help.
@@ -163,7 +175,9 @@ struct ProgramStore::Shared {
     }
     {
       const std::lock_guard lock(mutex);
-      log[log_index].missing = missing_of(spec, artifacts);
+      std::vector<bool> there;
+      for (const auto& artifact : artifacts) there.push_back(artifact != nullptr);
+      log[log_index].missing = missing_of(spec, there);
     }
     const auto queue = std::make_shared<PartQueue>(missing, [&](std::size_t part) {
       return compile_part(shape, spec.parts[part].name, part);
@@ -203,6 +217,7 @@ struct ProgramStore::Shared {
     {
       const std::lock_guard lock(mutex);
       log[log_index].begin = clock.now();
+      running = true;
     }
     std::shared_ptr<Program> program;
     std::exception_ptr error;
@@ -222,6 +237,7 @@ struct ProgramStore::Shared {
     entry.program = std::move(program);
     entry.error = error;
     log[log_index].end = clock.now();
+    running = false;
     log[log_index].failed = static_cast<bool>(error);
   }
 };
@@ -237,9 +253,21 @@ ProgramState ProgramStore::state(const graph::ProgramShape& shape) const {
   return found == shared_->entries.end() ? ProgramState::kAbsent : found->second.state;
 }
 
-MissingParts ProgramStore::missing(const graph::ProgramShape& shape) const {
+MissingParts ProgramStore::missing(const graph::ProgramShape& shape,
+                                   const std::optional<graph::ProgramShape>& before) const {
   const graph::ProgramSpec spec = shared_->options.backend->spec(shape);
-  return missing_of(spec, shared_->known_parts(spec));
+  std::set<ArtifactKey> brought;
+  if (before) {
+    const graph::ProgramSpec first = shared_->options.backend->spec(*before);
+    for (std::size_t part = 0; part < first.parts.size(); ++part) {
+      brought.insert(key_of(first, part));
+    }
+  }
+  std::vector<bool> there = shared_->there(spec);
+  for (std::size_t part = 0; part < spec.parts.size(); ++part) {
+    if (brought.count(key_of(spec, part)) > 0) there[part] = true;
+  }
+  return missing_of(spec, there);
 }
 
 std::int64_t ProgramStore::weight_bytes() const {
@@ -258,6 +286,14 @@ std::optional<graph::ProgramShape> ProgramStore::compiling() const {
   const std::lock_guard lock(shared_->mutex);
   for (const auto& [shape, entry] : shared_->entries) {
     if (entry.state == ProgramState::kCompiling) return shape;
+  }
+  return std::nullopt;
+}
+
+std::optional<TimePoint> ProgramStore::compiling_since() const {
+  const std::lock_guard lock(shared_->mutex);
+  for (const CompileLog& entry : shared_->log) {
+    if (!entry.end && shared_->running) return entry.begin;
   }
   return std::nullopt;
 }

@@ -59,14 +59,19 @@ class ProgramStore {
 
   [[nodiscard]] ProgramState state(const graph::ProgramShape& shape) const;
 
-  /// What compiling an absent program now would have to compile.
-  [[nodiscard]] MissingParts missing(const graph::ProgramShape& shape) const;
+  /// What compiling an absent program would have to compile: now, or once `before` is compiled.
+  [[nodiscard]] MissingParts missing(
+      const graph::ProgramShape& shape,
+      const std::optional<graph::ProgramShape>& before = std::nullopt) const;
 
   /// Of weights in the artifacts that somebody holds, or that are being compiled.
   [[nodiscard]] std::int64_t weight_bytes() const;
 
   /// The program that is being compiled, if any.
   [[nodiscard]] std::optional<graph::ProgramShape> compiling() const;
+
+  /// When the compile under way began; none is under way, or it is still queued: nothing.
+  [[nodiscard]] std::optional<TimePoint> compiling_since() const;
 
   /// Begins compiling an absent program. Starting a second one meanwhile is a broken invariant.
   void start(const graph::ProgramShape& shape, std::string reason);

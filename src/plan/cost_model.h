@@ -65,6 +65,9 @@ class CostModel {
 
   [[nodiscard]] const History& history() const { return history_; }
 
+  /// How far a log of compiles was taken in; kept for whoever does that.
+  std::size_t compiles_seen = 0;
+
  private:
   [[nodiscard]] Estimate guess(const GraphSize& size) const;
 

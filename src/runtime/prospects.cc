@@ -55,35 +55,85 @@ Estimate Prospects::token(const Need& need) const {
   return estimate;
 }
 
-Estimate Prospects::compile(const Need& need) const { return candidate(need).compile; }
+Estimate Prospects::compile(const Need& need, const std::optional<Need>& before) const {
+  return candidate(need, before).compile;
+}
 
-Candidate Prospects::candidate(const Need& need) const {
+Candidate Prospects::candidate(const Need& need, const std::optional<Need>& before) const {
   const graph::ProgramShape shape = shape_of(need);
   Candidate candidate{.need = need, .status = store_.state(shape)};
   if (candidate.status == plan::Status::kReady) return candidate;
   if (candidate.status == plan::Status::kFailed) return candidate;
-  const compile::MissingParts missing = store_.missing(shape);
+  const compile::MissingParts missing =
+      store_.missing(shape, before ? std::optional(shape_of(*before)) : std::nullopt);
   candidate.compile = costs_.compile({form_of(need.tier), missing.kinds, need}, size_of(missing));
   candidate.bytes = missing.weight_bytes;
   return candidate;
 }
 
+namespace {
+
+/// How soon a program can be had.
+enum class Soon : std::uint8_t { kThere, kUnderWay, kInTime, kLate };
+
+}  // namespace
+
+std::int64_t Prospects::chunk_for(const Need& need) const {
+  std::int64_t chosen = need.tokens;
+  auto best = std::pair(Soon::kLate, std::numeric_limits<double>::infinity());
+  std::vector<std::int64_t> chunks = {need.tokens};  // of equals, the one so far
+  for (const std::int64_t size : options_.chunks) {
+    chunks.push_back(plan::chunk_on(need.rung, size));
+  }
+  const bool failed = store_.state(shape_of(need)) == plan::Status::kFailed;
+  for (const std::int64_t chunk : chunks) {
+    const Need way{.tokens = chunk, .rung = need.rung};
+    const plan::Status status = store_.state(shape_of(way));
+    if (status == plan::Status::kFailed) continue;
+    if (status == plan::Status::kAbsent && chunk != need.tokens && !failed) continue;
+    const Soon soon = status == plan::Status::kReady       ? Soon::kThere
+                      : status == plan::Status::kCompiling ? Soon::kUnderWay
+                                                           : Soon::kLate;
+    const auto rank =
+        std::pair(soon, soon == Soon::kLate ? compile(way).typical_s : token(way).typical_s);
+    if (rank < best) {
+      best = rank;
+      chosen = chunk;
+    }
+  }
+  return chosen;
+}
+
+plan::BoundaryChoice Prospects::boundary(const BoundaryQuery& query) const {
+  plan::BoundaryChoice choice;
+  for (const std::int64_t rung : query.rungs) {
+    Need need{.tokens = 1, .rung = rung, .tier = query.tier};
+    need.tier = tier_for({.need = need, .most = query.tier});
+    const Candidate candidate = this->candidate(need);
+    choice.options.push_back({.rung = rung,
+                              .status = candidate.status,
+                              .compile = candidate.compile,
+                              .token_s = step(need).typical_s,
+                              .tokens = std::min(query.most, rung) - query.live});
+  }
+  return choice;
+}
+
 std::int64_t Prospects::tier_for(const TierQuery& query) const {
   Need need = query.need;
   // Of those that can be had equally soon, the fastest; of equally fast ones the highest.
-  enum Class : std::uint8_t { kThere, kUnderWay, kInTime, kLate };
   std::int64_t chosen = 0;
-  auto best = std::pair(kLate, std::numeric_limits<double>::infinity());
+  auto best = std::pair(Soon::kLate, std::numeric_limits<double>::infinity());
   for (std::int64_t tier = query.most; tier >= 0; --tier) {
     need.tier = tier;
     const plan::Status status = store_.state(shape_of(need));
     if (status == plan::Status::kFailed) continue;
     const Estimate takes = compile(need);
-    const Class when = status == plan::Status::kReady       ? kThere
-                       : status == plan::Status::kCompiling ? kUnderWay
-                       : takes.late_s < query.first_use_s   ? kInTime
-                                                            : kLate;
-    const auto rank = std::pair(when, when == kLate ? takes.typical_s : step(need).typical_s);
+    const Soon soon = status == plan::Status::kReady       ? Soon::kThere
+                      : status == plan::Status::kCompiling ? Soon::kUnderWay
+                      : takes.late_s < query.first_use_s   ? Soon::kInTime
+                                                           : Soon::kLate;
+    const auto rank = std::pair(soon, soon == Soon::kLate ? takes.typical_s : step(need).typical_s);
     if (rank < best) {
       best = rank;
       chosen = tier;
@@ -145,8 +195,9 @@ std::vector<Need> Prospects::upgrade_needs(const plan::Needs& needs,
     }
     return better;
   }
-  // The programs of a step share a workspace: all its sequences change together or none.
-  if (needs.now != 1) return better;
+  // The programs of a step share a workspace: the sequences of a batch would have to change form
+  // together, also where they come to rungs of which only one form is there.
+  if (standing.batch > 1) return better;
   for (auto tier = now.tier + 1; tier < static_cast<std::int64_t>(options_.forms.size()); ++tier) {
     better.push_back({.tokens = 1, .rung = now.rung, .batch = now.batch, .tier = tier});
   }
@@ -162,23 +213,31 @@ plan::Upgrade Prospects::upgrade(const Need& better, const plan::Needs& needs,
             .token_now = token(now),
             .tokens_left = std::min(standing.most, standing.last_rung) - standing.live};
   }
-  // A chunk that the prompt does not fill takes as long as one that it fills.
-  const auto token_of = [&](Need need) {
+  // A chunk that a prompt does not fill takes as long as one that it fills, and none goes beyond
+  // the rung or into the next prompt.
+  std::int64_t left = 0;
+  for (const std::int64_t prompt : standing.left_on_rung) left += prompt;
+  const auto token_of = [&](const Need& need) {
+    std::int64_t steps = 0;
+    for (const std::int64_t prompt : standing.left_on_rung) {
+      steps += (prompt + need.tokens - 1) / need.tokens;
+    }
     Estimate estimate = step(need);
-    const auto tokens = static_cast<double>(std::min(need.tokens, standing.prompt_left));
-    estimate.typical_s /= tokens;
-    estimate.late_s /= tokens;
+    const double share =
+        static_cast<double>(steps) / static_cast<double>(std::max(left, std::int64_t{1}));
+    estimate.typical_s *= share;
+    estimate.late_s *= share;
     return estimate;
   };
   return {.program = candidate(better),
           .token = token_of(better),
           .token_now = token_of(now),
-          .tokens_left = standing.prompt_left};
+          .tokens_left = left};
 }
 
 std::vector<plan::StartCost> Prospects::starts(const StartQuery& query) const {
   std::vector<plan::StartCost> starts;
-  // Where the prompt and a token behind it fit.
+  // The rung on which a prompt of that length ends.
   const std::int64_t target = plan::rung_above(query.ladder, query.prompt_tokens - 1);
   std::vector<std::int64_t> chunks = options_.chunks;
   if (query.batch == 1) chunks.push_back(1);
@@ -192,19 +251,20 @@ std::vector<plan::StartCost> Prospects::starts(const StartQuery& query) const {
       if (before == chunk) continue;
       before = chunk;
       const Need prefill{.tokens = chunk, .rung = rung};
+      if (store_.state(shape_of(prefill)) == plan::Status::kFailed) continue;
       const Need decode{.tokens = 1,
                         .rung = plan::rung_above(query.ladder, query.prompt_tokens),
                         .batch = query.batch};
       plan::StartCost cost{.start = {.rung = rung, .chunk = chunk},
                            .prefill_compile = compile(prefill),
                            .chunk_s = step(prefill).typical_s};
-      if (!(prefill == decode)) cost.decode_compile = compile(decode);
+      if (!(prefill == decode)) cost.decode_compile = compile(decode, prefill);
       // The rungs that the prompt passes through compile behind the reading of those before them.
       double behind_s = static_cast<double>(std::min(rung, query.prompt_tokens)) * cost.chunk_s /
                         static_cast<double>(chunk);
       for (const std::int64_t later : query.ladder) {
         if (later <= rung || later > target) continue;
-        const double takes_s = compile({.tokens = chunk, .rung = later}).typical_s;
+        const double takes_s = compile(Need{.tokens = chunk, .rung = later}, prefill).typical_s;
         cost.first_chunk_extra_s += std::max(0.0, takes_s - behind_s);
         behind_s = static_cast<double>(later) / 2 * cost.chunk_s / static_cast<double>(chunk);
       }

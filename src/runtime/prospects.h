@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,8 @@ struct Standing {
   bool reading = false;  ///< prompts; otherwise decoding
   std::int64_t chunk = 1;
   std::int64_t prompt_left = 0;
+  /// Of each prompt that is not read, what is left of it for the rung on which reading is.
+  std::vector<std::int64_t> left_on_rung;
   std::int64_t live = 0;  ///< of the furthest sequence
   std::int64_t most = 0;  ///< rows that one can come to have
   std::int64_t batch = 1;
@@ -77,8 +80,8 @@ class Prospects {
   struct StartQuery {
     std::vector<std::int64_t> ladder;
     std::int64_t prompt_tokens = 0;  ///< of the longest
-    /// Of the shortest, where sequences have rungs of their own: none is to decode on a rung that is
-    /// larger than it needs. Otherwise of the longest too.
+    /// Of the shortest, where sequences have rungs of their own: none is to decode on a rung that
+    /// is larger than it needs. Otherwise of the longest too.
     std::int64_t least_prompt_tokens = 0;
     std::int64_t batch = 1;
   };
@@ -100,13 +103,28 @@ class Prospects {
   [[nodiscard]] plan::Estimate step(const plan::Need& need) const;
   [[nodiscard]] plan::Estimate token(const plan::Need& need) const;
 
-  /// What is missing of a program.
-  [[nodiscard]] plan::Estimate compile(const plan::Need& need) const;
+  /// The chunk to go on with on the rung of `need`, whose tokens are the chunk so far: the fastest
+  /// that is there, else one under way, else the one so far; another only where that failed.
+  [[nodiscard]] std::int64_t chunk_for(const plan::Need& need) const;
+
+  /// Where a sequence of `live` rows that can come to have `most` may go from its full rung.
+  struct BoundaryQuery {
+    std::vector<std::int64_t> rungs;  ///< above the full one, in order
+    std::int64_t live = 0;
+    std::int64_t most = 0;
+    std::int64_t tier = 0;
+  };
+  [[nodiscard]] plan::BoundaryChoice boundary(const BoundaryQuery& query) const;
+
+  /// What is missing of a program, now or once `before` is compiled.
+  [[nodiscard]] plan::Estimate compile(
+      const plan::Need& need, const std::optional<plan::Need>& before = std::nullopt) const;
 
   [[nodiscard]] const std::string& form_of(std::int64_t tier) const;
 
  private:
-  [[nodiscard]] plan::Candidate candidate(const plan::Need& need) const;
+  [[nodiscard]] plan::Candidate candidate(
+      const plan::Need& need, const std::optional<plan::Need>& before = std::nullopt) const;
 
   const Options options_;
   const compile::ProgramStore& store_;

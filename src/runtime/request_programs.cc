@@ -16,16 +16,15 @@ RequestPrograms::RequestPrograms(Options options, Dependencies dependencies)
       dependencies_(std::move(dependencies)),
       prospects_(options_.prospects, {.store = dependencies_.store,
                                       .costs = dependencies_.costs,
-                                      .this_request = this_request_}),
-      learned_(dependencies_.store.log().size()) {}
+                                      .this_request = this_request_}) {}
 
 bool RequestPrograms::settled() {
   const auto before = std::exchange(unsettled_, dependencies_.store.compiling());
   return before && before != unsettled_;
 }
 
-bool RequestPrograms::due(std::int64_t live) const {
-  return options_.schedule != Schedule::kPlanned || live >= look_again_ ||
+bool RequestPrograms::due() {
+  return options_.schedule != Schedule::kPlanned || --look_again_ < 0 ||
          dependencies_.store.compiling() != seen_compiling_;
 }
 
@@ -33,27 +32,29 @@ void RequestPrograms::consult(const plan::Needs& needs, const Standing& standing
   report_background();
   learn();
   if (dependencies_.stop.stop_requested()) return;  // nobody will want it
+  seen_compiling_ = dependencies_.store.compiling();
   const Step step = decide(needs, standing, false);
   explain(step);
-  if (step.decision.action == plan::Action::kStart) start(step);
+  if (step.decision.action == plan::Action::kStart) {
+    start(step);
+    seen_compiling_ = shape_of(step.need);
+  }
   // Estimates move as steps are measured, at first quickly: nothing is put off for long without
   // another look.
   constexpr std::int64_t kMostSteps = 32;
-  look_again_ = standing.live + (standing.reading ? 1 : patience_);
+  look_again_ = standing.reading ? 1 : patience_;
   if (!standing.reading) patience_ = std::min(2 * patience_, kMostSteps);
-  if (step.until_token) look_again_ = std::min(look_again_, *step.until_token);
-  seen_compiling_ = dependencies_.store.compiling();
+  if (step.until_token) look_again_ = std::min(look_again_, *step.until_token - standing.live);
+  --look_again_;  // due() counts down before the step
 }
 
-std::optional<plan::Need> RequestPrograms::better(const plan::Needs& needs,
-                                                  const Standing& standing) {
+std::optional<RequestPrograms::Better> RequestPrograms::better(const plan::Needs& needs,
+                                                               const Standing& standing) {
   if (options_.schedule != Schedule::kPlanned) return std::nullopt;
   for (const plan::Need& need : prospects_.upgrade_needs(needs, standing)) {
     if (dependencies_.store.state(shape_of(need)) != plan::Status::kReady) continue;
-    const plan::Adoption adoption = plan::adopt(prospects_.upgrade(need, needs, standing));
-    if (!adoption.adopt) continue;
-    dependencies_.recorder.decision("use " + to_string(shape_of(need)), adoption.reason);
-    return need;
+    plan::Adoption adoption = plan::adopt(prospects_.upgrade(need, needs, standing));
+    if (adoption.adopt) return Better{need, std::move(adoption.reason)};
   }
   return std::nullopt;
 }
@@ -61,8 +62,9 @@ std::optional<plan::Need> RequestPrograms::better(const plan::Needs& needs,
 void RequestPrograms::learn() {
   if (dependencies_.store.compiling()) return;  // of one compile at a time none is missed
   const auto log = dependencies_.store.log();
-  for (; learned_ < log.size(); ++learned_) {
-    const compile::CompileLog& entry = log[learned_];
+  std::size_t& seen = dependencies_.costs.compiles_seen;
+  for (; seen < log.size(); ++seen) {
+    const compile::CompileLog& entry = log[seen];
     if (entry.failed || !entry.end) continue;
     dependencies_.costs.compiled(
         {prospects_.form_of(entry.shape.tier), entry.missing.kinds, need_of(entry.shape)},
@@ -142,12 +144,24 @@ void RequestPrograms::release_left(const plan::Needs& needs, const Standing& sta
   }
   const std::vector<std::int64_t> drop = plan::rungs_to_drop(residency);
   for (const ProgramShape& shape : settled) {
+    std::string reason;
     if (std::find(drop.begin(), drop.end(), shape.rung) != drop.end()) {
-      dependencies_.recorder.decision("drop " + to_string(shape),
-                                      "its rung is neither in use nor next");
-      dependencies_.store.release(shape);
+      reason = "its rung is neither in use nor next";
+    } else if (options_.prospects.bytes_limit > 0 && was_for_earlier(shape, standing)) {
+      reason = "there is a limit on memory, and what it was for is done";
     }
+    if (reason.empty()) continue;
+    dependencies_.recorder.decision("drop " + to_string(shape), std::move(reason));
+    dependencies_.store.release(shape);
   }
+}
+
+/// Whether a program of a rung in use has no more work in this request: it reads prompts that are
+/// read, or decodes in a form or a batch that this request left.
+bool RequestPrograms::was_for_earlier(const ProgramShape& shape, const Standing& standing) {
+  if (shape.tokens > 1) return !standing.reading;
+  if (standing.reading) return false;
+  return shape.batch != standing.batch || shape.tier < standing.tier;
 }
 
 RequestPrograms::Step RequestPrograms::decide(const plan::Needs& needs, const Standing& standing,
@@ -155,6 +169,9 @@ RequestPrograms::Step RequestPrograms::decide(const plan::Needs& needs, const St
   if (options_.schedule != Schedule::kPlanned) return decide_by_rule(needs, switching);
   plan::PlannerState state = prospects_.state(needs, standing);
   state.switching = switching;
+  if (const auto since = dependencies_.store.compiling_since(); since && state.busy_s) {
+    state.busy_s = std::max(0.0, *state.busy_s - to_seconds(dependencies_.recorder.now() - *since));
+  }
   const plan::Plan plan = plan::plan(state);
   return {.decision = plan.decision,
           .need = plan.need,

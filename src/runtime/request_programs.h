@@ -44,15 +44,22 @@ class RequestPrograms {
   /// was for.
   [[nodiscard]] bool settled();
 
-  /// Whether anything may have changed since consult() said there was nothing to do.
-  [[nodiscard]] bool due(std::int64_t live) const;
+  /// Whether anything may have changed since consult() said there was nothing to do. Asked before
+  /// every step.
+  [[nodiscard]] bool due();
+
+  /// Other programs are in use from now on: what consult() said of the ones before is void.
+  void moved() { look_again_ = 0; }
 
   /// At a token boundary: starts what the schedule wants started; never waits.
   void consult(const plan::Needs& needs, const Standing& standing);
 
   /// A program that is ready, does the work of the one in use faster, and is worth the change.
-  [[nodiscard]] std::optional<plan::Need> better(const plan::Needs& needs,
-                                                 const Standing& standing);
+  struct Better {
+    plan::Need need;
+    std::string reason;
+  };
+  [[nodiscard]] std::optional<Better> better(const plan::Needs& needs, const Standing& standing);
 
   /// Takes in what the compiles that ended took, and what a step took.
   void learn();
@@ -77,6 +84,8 @@ class RequestPrograms {
   void first_token() { first_token_out_ = true; }
 
  private:
+  [[nodiscard]] static bool was_for_earlier(const graph::ProgramShape& shape,
+                                            const Standing& standing);
   /// What to do, and the program that a start is of.
   struct Step {
     plan::Decision decision;
@@ -101,9 +110,8 @@ class RequestPrograms {
   std::optional<graph::ProgramShape> unsettled_;   ///< compiling, when settled() was asked last
   plan::CostModel this_request_;
   Prospects prospects_;
-  std::size_t learned_ = 0;      ///< compiles of the log
-  std::int64_t patience_ = 1;    ///< decode steps until the next look
-  std::int64_t look_again_ = 0;  ///< rows from which on the planner is asked again
+  std::int64_t patience_ = 1;                          ///< decode steps until the next look
+  std::int64_t look_again_ = 0;                        ///< steps until the planner is asked again
   std::optional<graph::ProgramShape> seen_compiling_;  ///< when it was asked
   std::string said_;                                   ///< the last thing explained
 };

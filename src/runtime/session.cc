@@ -130,7 +130,7 @@ class Session::Run {
         return cost.start.chunk != plan::chunk_on(cost.start.rung, *chunk);
       });
     }
-    AHEAD_CHECK(!starts.empty(), "there is a way to begin");
+    if (starts.empty()) return;  // every way failed before: the kept error says why
     const plan::StartDecision decision = plan::choose_start(query.prompt_tokens, starts);
     chunk_ = decision.start.chunk;
     std::erase_if(ladder_, [&](std::int64_t rung) { return rung < decision.start.rung; });
@@ -150,7 +150,7 @@ class Session::Run {
     tidy();
     const Standing standing = this->standing();
     if (standing.reading) dependencies_.programs.free_released();  // a chunk hides what that takes
-    if (programs_.due(standing.live)) programs_.consult(needs(), standing);
+    if (programs_.due()) programs_.consult(needs(), standing);
   }
 
   // ---- prompts
@@ -163,8 +163,11 @@ class Session::Run {
       if (std::none_of(rows_.begin(), rows_.end(), waits)) return;
       needs_ = needs();
       tidy();
+      choose_chunk();
+      double waited_s = 0;
+      while (!settled([&] { waited_s += fetch(waits); })) continue;
       const plan::Need need = needs_.programs.front();
-      double waited_s = fetch(waits, need.rung);
+      programs_.moved();
       prefill_ = programs_.install(need);
       note_devices(*prefill_);
       for (Sequence& row : rows_) {
@@ -174,7 +177,8 @@ class Session::Run {
         while (row.runs() && row.prompt_left() > 0 && row.live() < need.rung) {
           prefill_chunk(row);
           if (const auto larger = better_while_reading()) {
-            chunk_ = larger->tokens;
+            use(*larger);
+            chunk_ = larger->need.tokens;
             break;
           }
         }
@@ -184,8 +188,44 @@ class Session::Run {
     }
   }
 
+  void use(const RequestPrograms::Better& better) {
+    recorder_.decision("use " + to_string(shape_of(better.need)), better.reason);
+  }
+
+  /// Runs `settle`, which throws where a program that the next step needs failed. False when the
+  /// next step can do with another one, which stands in needs_ then.
+  template <typename Settle>
+  bool settled(const Settle& settle) {
+    const std::vector<plan::Need> before = needs_.programs;
+    try {
+      settle();
+      return true;
+    } catch (const Error&) {
+      if (!planned_) throw;
+      choose_chunk();
+      const auto now = static_cast<std::ptrdiff_t>(needs_.now);
+      if (std::equal(before.begin(), before.begin() + now, needs_.programs.begin())) throw;
+      return false;
+    }
+  }
+
+  /// How the prompts go on on the next rung, where the chunk so far is not there; and the needs
+  /// with it.
+  void choose_chunk() {
+    needs_ = needs();
+    const plan::Need need = needs_.programs.front();
+    if (!planned_ || need.tokens == 1 || standing().prompt_left == 0) return;
+    const std::int64_t chunk = programs_.prospects().chunk_for(need);
+    if (chunk == need.tokens) return;
+    recorder_.decision(
+        "read on rung " + std::to_string(need.rung) + " in chunks of " + std::to_string(chunk),
+        "that can be had sooner than chunks of " + std::to_string(need.tokens));
+    chunk_ = chunk;
+    needs_ = needs();
+  }
+
   /// A larger chunk that is ready, and worth it for what is left of the prompts.
-  std::optional<plan::Need> better_while_reading() {
+  std::optional<RequestPrograms::Better> better_while_reading() {
     if (!planned_ || standing().prompt_left == 0) return std::nullopt;
     return programs_.better(needs(), standing());
   }
@@ -264,6 +304,7 @@ class Session::Run {
   /// Moves every sequence whose rung is full, or that has no decode program yet, to its own.
   void move_to_decode() {
     const bool adopts = adopt_better();
+    choose_rung();
     const std::vector<std::int64_t>& ladder = ladder_;
     std::int64_t longest = 0;
     for (const Sequence& row : rows_) longest = std::max(longest, row.runs() ? row.live() : 0);
@@ -280,8 +321,10 @@ class Session::Run {
     needs_ = needs();
     steps_ = 0;
     bool ready = programs_.ready(needs_);
-    double waited_s =
-        programs_.settle(needs_, standing(), first_token_out_ && any_boundary(moves, wanted));
+    double waited_s = 0;
+    const bool boundary = first_token_out_ && any_boundary(moves, wanted);
+    while (!settled([&] { waited_s += programs_.settle(needs_, standing(), boundary); })) continue;
+    programs_.moved();
     // What is left is freed by the store's thread: nothing here may be the last to hold it.
     prefill_.reset();
     for (Sequence& row : rows_) {
@@ -313,6 +356,23 @@ class Session::Run {
     release_left();
   }
 
+  /// From a full rung whose successor is late, the rung to go to.
+  void choose_rung() {
+    const Sequence& row = rows_.front();
+    if (!planned_ || rows_.size() > 1 || !first_token_out_ || row.live() < row.capacity()) return;
+    if (programs_.ready(needs())) return;
+    Prospects::BoundaryQuery query{
+        .live = row.live(), .most = row.plan(job_.max_new_tokens).most, .tier = tier_};
+    for (const std::int64_t rung : ladder_) {
+      if (rung > row.live()) query.rungs.push_back(rung);
+    }
+    const plan::RungDecision decision = plan::choose_rung(programs_.prospects().boundary(query));
+    if (decision.rung == query.rungs.front()) return;
+    recorder_.decision("go to rung " + std::to_string(decision.rung), decision.reason);
+    std::erase_if(ladder_,
+                  [&](std::int64_t rung) { return rung > row.live() && rung < decision.rung; });
+  }
+
   /// Whether there is a faster program for the step than the one in use; it is used from now on.
   bool adopt_better() {
     if (!planned_ || !decode_ || options_.prospects.forms.size() < 2) return false;
@@ -321,8 +381,9 @@ class Session::Run {
       return false;
     }
     const auto next = programs_.better(needs(), standing());
-    if (!next || decode_->shape().rung != next->rung) return false;
-    tier_ = next->tier;
+    if (!next || decode_->shape().rung != next->need.rung) return false;
+    use(*next);
+    tier_ = next->need.tier;
     return true;
   }
 
@@ -398,8 +459,7 @@ class Session::Run {
       plan::Need& need = needs.programs[index];
       if (need.tokens != 1) continue;
       need.tier = tier_;
-      // The sequences of a batch change form together; what is far off has time.
-      if (rows_.size() > 1 || index > needs.now) continue;
+      if (index > needs.now) continue;  // what is far off has time
       need.tier = programs_.prospects().tier_for(
           {.need = need,
            .most = tier_,
@@ -416,6 +476,10 @@ class Session::Run {
     for (const Sequence& row : rows_) {
       if (!row.runs()) continue;
       standing.prompt_left += row.prompt_left();
+      if (row.prompt_left() > 0) {
+        const std::int64_t rung = plan::rung_above(ladder_, row.live());
+        standing.left_on_rung.push_back(std::min(row.prompt_left(), rung - row.live()));
+      }
       const plan::Sequence plan = row.plan(job_.max_new_tokens);
       standing.live = std::max(standing.live, plan.live);
       standing.most = std::max(standing.most, plan.most);
@@ -460,7 +524,8 @@ class Session::Run {
 
   /// Waits for the next prefill program; the seconds.
   template <typename Waits>
-  double fetch(const Waits& waits, std::int64_t rung) {
+  double fetch(const Waits& waits) {
+    const std::int64_t rung = needs_.programs.front().rung;
     prefill_ready_ = programs_.ready(needs_);
     const bool boundary =
         any_boundary(waits, [&](const Sequence& row) { return std::max(row.capacity(), rung); });
