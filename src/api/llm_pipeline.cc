@@ -115,16 +115,27 @@ struct DecoderForm {
 };
 
 /// What a pipeline decodes with, by tier. A fixed schedule has one form. The planner may put behind
-/// open shapes, which are ready sooner because prompts use the same, static ones: a device keeps
-/// books of every open shape at every step.
+/// groups of layers, whose compile is short, the cut at attention, whose steps are; and behind open
+/// shapes, which are ready sooner because prompts use the same, static ones: a device keeps books
+/// of every open shape at every step.
 std::vector<DecoderForm> forms_of(const Axes& axes, bool open_tokens) {
+  // Measured on the CPU device: docs/decisions/0007. Elsewhere what a device makes of it counts.
+  constexpr double kAttentionOverBlocks = 0.7;
+  constexpr double kStaticOverOpen = 0.88;
   std::vector<DecoderForm> forms = {
       {.name = to_string(axes.partition), .partition = axes.partition, .open_tokens = open_tokens}};
-  if (axes.schedule == Schedule::kPlanned && axes.partition == Partition::kAttention &&
-      open_tokens) {
-    forms.push_back({.name = to_string(axes.partition) + "/static",
-                     .partition = axes.partition,
-                     .expected = 0.88});  // measured: docs/decisions/0007
+  if (axes.schedule != Schedule::kPlanned || axes.partition == Partition::kWhole) return forms;
+  const std::string attention = to_string(Partition::kAttention);
+  if (axes.partition != Partition::kAttention) {
+    forms.push_back({.name = attention,
+                     .partition = Partition::kAttention,
+                     .open_tokens = open_tokens,
+                     .expected = kAttentionOverBlocks});
+  }
+  if (open_tokens) {
+    forms.push_back({.name = attention + "/static",
+                     .partition = Partition::kAttention,
+                     .expected = kStaticOverOpen});
   }
   return forms;
 }
@@ -237,12 +248,14 @@ struct LLMPipeline::Impl {
                                        .block_rows = static_cast<std::int64_t>(layout.block_rows)},
                              .open_tokens = form.open_tokens});
     }
-    std::shared_ptr<compile::Backend> made = std::make_shared<compile::OpenVinoBackend>(
-        compile::OpenVinoBackend::Options{.core = core,
-                                          .tiers = std::move(tiers),
-                                          .device = device,
-                                          .device_threads = static_cast<int>(std::max<std::size_t>(
-                                              1, config.device_cores.size()))});
+    std::shared_ptr<compile::Backend> made =
+        std::make_shared<compile::OpenVinoBackend>(compile::OpenVinoBackend::Options{
+            .core = core,
+            .tiers = std::move(tiers),
+            .tiers_share = forms.front().partition == forms.back().partition,
+            .device = device,
+            .device_threads =
+                static_cast<int>(std::max<std::size_t>(1, config.device_cores.size()))});
     if (const auto& failure = config.inject_compile_failure) {
       made = std::make_shared<compile::FailingBackend>(compile::FailingBackend::Options{
           .backend = made, .rung = failure->rung, .message = failure->message});

@@ -105,7 +105,11 @@ const graph::PartitionedDecoder& OpenVinoBackend::decoder(const graph::ProgramSh
 }
 
 graph::ProgramSpec OpenVinoBackend::spec(const graph::ProgramShape& shape) const {
-  return decoder(shape).spec(shape);
+  graph::ProgramSpec spec = decoder(shape).spec(shape);
+  if (!options_.tiers_share) {
+    for (graph::PartSpec& part : spec.parts) part.depends_on_tier = true;
+  }
+  return spec;
 }
 
 std::shared_ptr<Artifact> OpenVinoBackend::compile(const graph::ProgramShape& shape,

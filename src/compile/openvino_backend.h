@@ -17,8 +17,10 @@ class OpenVinoBackend final : public Backend {
  public:
   struct Options {
     std::shared_ptr<ov::Core> core;
-    /// By tier, at least one: they share what does not depend on the tier.
+    /// By tier, at least one.
     std::vector<graph::PartitionedDecoder> tiers;
+    /// They are cut alike, and share what does not depend on the tier.
+    bool tiers_share = true;
     std::string device;
     int device_threads = 1;
   };
