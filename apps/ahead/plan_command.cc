@@ -108,9 +108,11 @@ void add_plan_command(CLI::App& app) {
   option("--chunks", flags->chunks, "LIST",
          "Prompt tokens at once: fixed schedules use the first, planned chooses");
   option("--token-ms", flags->token_ms, "MS",
-         "A decode step, instead of the profile's: 25, or by rung 1024=25,8192=50");
+         "A decode step, instead of the profile's: 25, or by rung 1024=25,2048=28; rungs that are "
+         "not named keep the profile's");
   option("--compile-s", flags->compile_s, "S",
-         "Compile of a rung's decode program, instead of the profile's: 3, or by rung 1024=3");
+         "What a rung adds to the compile of decoding, instead of the profile's: 3, or by rung "
+         "1024=3; rungs that are not named keep the profile's");
   option("--schedule", flags->schedule, "NAME", names(schedules()) + " (default: all)");
   option("--partition", flags->partition, "NAME",
          names(partitions()) + " (default: all of the profile)");

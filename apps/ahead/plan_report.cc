@@ -157,7 +157,7 @@ std::string plan_text(const PlanReport& report) {
   const PlanForecast& choice = report.choice;
   out += "\nchoice   --ladder " + list(choice.axes.ladder) + " --schedule " +
          std::string(to_string(choice.axes.schedule)) + " --partition " +
-         to_string(choice.axes.partition) + "\n";
+         to_string(choice.axes.partition) + " --chunks " + list(report.choice_chunks) + "\n";
   out += "         begins on " + start_text(choice) + "\n";
   for (const Partition& faster : choice.faster) {
     out += "         goes on in " + to_string(faster) + " when that is ready\n";

@@ -318,6 +318,11 @@ void Run::close(const Outcome& outcome) const {
   if (request_.explain) {
     report(explain(result));
   }
+  if (!request_.quiet) {
+    for (const TraceEvent& event : result.trace) {
+      if (event.name == "history" && !event.notes.empty()) report_note(event.notes.front().second);
+    }
+  }
   if (!request_.quiet && !text_.reader_gone()) {
     report(summary(result));
     if (outcome.report) {

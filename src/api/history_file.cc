@@ -7,6 +7,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -85,25 +86,56 @@ Json to_json(const History& history) {
   return {{"compiles", std::move(compiles)}, {"steps", std::move(steps)}};
 }
 
-/// The file's entries, newest last; none where there is no file. Throws what is wrong with it.
-Json entries_in(const std::filesystem::path& path) {
-  if (!std::filesystem::exists(path)) return Json::array();
+/// What the file holds; empty where there is none. Throws what is wrong with it.
+std::string text_of(const std::filesystem::path& path) {
+  if (!std::filesystem::exists(path)) return {};
   if (!std::filesystem::is_regular_file(path)) throw std::runtime_error("it is no regular file");
   if (std::filesystem::file_size(path) > HistoryFile::kMostBytes) {
     throw std::runtime_error("it is larger than a history can be");
   }
   std::ifstream in(path, std::ios::binary);
-  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
   if (!in.is_open() || in.bad()) throw std::runtime_error("it cannot be read");
-  const Json whole = Json::parse(text, nullptr, false);
+  return text;
+}
+
+/// Whether save() wrote it, whatever became of it since: nothing else is ever written over.
+bool is_ours(const std::string& text) {
+  constexpr std::size_t kHead = 64;
+  const std::string_view head = std::string_view(text).substr(0, kHead);
+  return text.empty() ||
+         (head.front() == '{' && head.find("\"" + std::string(kFormat) + "\"") != head.npos);
+}
+
+/// By key, newest last.
+using Entries = std::vector<std::pair<std::string, History>>;
+
+Entries entries_in(const std::string& text) {
+  Entries entries;
+  if (text.empty()) return entries;
+  // What stands deeper than a sample is none of ours, and may stand deep enough to matter.
+  constexpr int kDepth = 8;
+  const Json whole = Json::parse(
+      text, [](int depth, Json::parse_event_t, Json&) { return depth <= kDepth; }, false);
   if (whole.is_discarded()) throw std::runtime_error("it is no JSON");
   const JsonField file(whole, "history");
   if (file.at("format").text() != kFormat) throw std::runtime_error("it is of another format");
   (void)file.at("version").whole({kVersion, kVersion});
   for (const JsonField& entry : list_of(file.at("entries"), HistoryFile::kEntries)) {
-    (void)entry.at("key").text();
+    entries.emplace_back(entry.at("key").text(), history_of(entry));
   }
-  return whole.at("entries");
+  return entries;
+}
+
+std::string text_from(const Entries& entries) {
+  Json list = Json::array();
+  for (const auto& [key, history] : entries) {
+    Json entry = {{"key", key}};
+    entry.update(to_json(history));
+    list.push_back(std::move(entry));
+  }
+  const Json whole = {{"format", kFormat}, {"version", kVersion}, {"entries", std::move(list)}};
+  return whole.dump() + "\n";
 }
 
 void write(const std::filesystem::path& path, const std::string& text) {
@@ -117,9 +149,8 @@ void write(const std::filesystem::path& path, const std::string& text) {
 
 HistoryFile::Loaded HistoryFile::load(const std::string& key) const {
   try {
-    const Json entries = entries_in(path_);
-    for (const Json& entry : entries) {
-      if (entry.at("key") == key) return {.history = history_of(JsonField(entry, "entry"))};
+    for (auto& [name, history] : entries_in(text_of(path_))) {
+      if (name == key) return {.history = std::move(history)};
     }
     return {};
   } catch (const std::exception& error) {
@@ -128,30 +159,35 @@ HistoryFile::Loaded HistoryFile::load(const std::string& key) const {
 }
 
 std::string HistoryFile::save(const std::string& key, const plan::History& history) const {
-  Json entries = Json::array();
+  std::filesystem::path beside;
   try {
-    for (const Json& entry : entries_in(path_)) {
-      if (entry.at("key") != key) entries.push_back(entry);
+    // Where a link leads, not the link.
+    const std::filesystem::path path = std::filesystem::weakly_canonical(path_);
+    const std::string before = text_of(path);
+    if (!is_ours(before)) throw std::runtime_error(path_.string() + " is something else");
+    Entries entries;
+    try {
+      entries = entries_in(before);
+    } catch (const std::exception&) {
+      entries.clear();  // what cannot be read is of no use to anybody
     }
-  } catch (const std::exception&) {
-    entries = Json::array();  // what cannot be read is of no use to anybody
-  }
-  std::filesystem::path beside = path_;
-  beside += "." + std::to_string(::getpid()) + ".new";
-  try {
-    while (entries.size() >= kEntries) entries.erase(entries.begin());
-    Json entry = {{"key", key}};
-    entry.update(to_json(history));
-    entries.push_back(std::move(entry));
-    const Json whole = {
-        {"format", kFormat}, {"version", kVersion}, {"entries", std::move(entries)}};
-    if (path_.has_parent_path()) std::filesystem::create_directories(path_.parent_path());
-    write(beside, whole.dump(1) + "\n");
-    std::filesystem::rename(beside, path_);
+    std::erase_if(entries, [&](const auto& entry) { return entry.first == key; });
+    entries.emplace_back(key, history);
+    while (entries.size() > kEntries) entries.erase(entries.begin());
+    std::string text = text_from(entries);
+    while (text.size() > kMostBytes && entries.size() > 1) {
+      entries.erase(entries.begin());
+      text = text_from(entries);
+    }
+    if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path());
+    beside = path;
+    beside += "." + std::to_string(::getpid()) + ".new";
+    write(beside, text);
+    std::filesystem::rename(beside, path);
     return {};
   } catch (const std::exception& error) {
     std::error_code ignored;
-    std::filesystem::remove(beside, ignored);
+    if (!beside.empty()) std::filesystem::remove(beside, ignored);
     return "what was measured is not kept: " + std::string(error.what());
   }
 }

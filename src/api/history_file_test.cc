@@ -102,14 +102,14 @@ TEST_F(HistoryFileTest, NothingOfADamagedFileIsUsed) {
   for (const Case& damage_case : {
            Case{"]", "", "it is no JSON"},
            Case{"ahead-history", "cookbook", "another format"},
-           Case{"\"version\": 1", "\"version\": 2", "version"},
+           Case{"\"version\":1", "\"version\":2", "version"},
            Case{"0.75", "-0.75", "seconds"},
            Case{"0.75", "1e300", "seconds"},
            Case{"0.75", "null", "seconds"},
            Case{"0.75", "\"soon\"", "seconds"},
-           Case{"\"rung\": 1024", "\"rung\": 0", "rung"},
-           Case{"\"rung\": 1024", "\"rung\": 1.5", "rung"},
-           Case{"\"rung\": 1024", "\"rang\": 1024", "rung"},
+           Case{"\"rung\":1024", "\"rung\":0", "rung"},
+           Case{"\"rung\":1024", "\"rung\":1.5", "rung"},
+           Case{"\"rung\":1024", "\"rang\":1024", "rung"},
            Case{"\"attention\"", "7", "form"},
            Case{"\"attention\"", "\"" + std::string(300, 'a') + "\"", "form"},
            Case{"\"steps\"", "\"strides\"", "steps"},
@@ -137,10 +137,55 @@ TEST_F(HistoryFileTest, NoPrefixOfAFileIsTrusted) {
 }
 
 TEST_F(HistoryFileTest, WhatIsDamagedIsReplacedBySaving) {
-  put("not a history");
   const HistoryFile file(path);
-  EXPECT_EQ(file.save("this model", some()), "");
-  EXPECT_EQ(file.load("this model").history, some());
+  ASSERT_EQ(file.save("this model", some(1)), "");
+  const std::string whole = text();
+  put(whole.substr(0, whole.size() / 2));
+  EXPECT_EQ(file.save("this model", some(2)), "");
+  EXPECT_EQ(file.load("this model").history, some(2));
+}
+
+TEST_F(HistoryFileTest, NothingElseIsWrittenOver) {
+  for (const std::string contents : {"GGUF...", "{\"weights\": 1}", "ahead-history", " "}) {
+    put(contents);
+    EXPECT_THAT(HistoryFile(path).save("this model", some()), HasSubstr("is something else"));
+    EXPECT_EQ(text(), contents);
+  }
+}
+
+TEST_F(HistoryFileTest, ALinkStaysOne) {
+  const std::filesystem::path link = folder / "link.json";
+  ASSERT_EQ(HistoryFile(path).save("another", some()), "");
+  std::filesystem::create_symlink(path, link);
+  ASSERT_EQ(HistoryFile(link).save("this model", some()), "");
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(HistoryFile(path).load("this model").history, some());
+}
+
+TEST_F(HistoryFileTest, DepthDoesNoHarm) {
+  const std::size_t deep = 1'000'000;
+  put("{\"format\":\"ahead-history\",\"version\":1,\"entries\":[{\"key\":\"x\",\"more\":" +
+      std::string(deep, '[') + std::string(deep, ']') + "}]}");
+  const HistoryFile file(path);
+  EXPECT_EQ(file.load("x").history, plan::History{});
+  EXPECT_EQ(file.save("x", some()), "");
+  EXPECT_EQ(file.load("x").history, some());
+}
+
+TEST_F(HistoryFileTest, FullEntriesDoNotOutgrowTheFile) {
+  plan::History full;
+  for (std::size_t i = 1; i <= plan::History::kEntries; ++i) {
+    const auto rung = static_cast<std::int64_t>(i);
+    const std::vector<double> samples(plan::History::kSamples, 1.0 / 3.0);
+    full.compiles_s[{"attention", "attention+body", 128, 1, rung}] = samples;
+    full.steps_s[{"attention", 1, 1, rung}] = samples;
+  }
+  const HistoryFile file(path);
+  for (std::size_t key = 0; key < HistoryFile::kEntries; ++key) {
+    ASSERT_EQ(file.save(std::to_string(key), full), "");
+  }
+  EXPECT_LE(std::filesystem::file_size(path), HistoryFile::kMostBytes);
+  EXPECT_EQ(file.load(std::to_string(HistoryFile::kEntries - 1)).history, full);
 }
 
 TEST_F(HistoryFileTest, AFileThatIsTooLargeIsNotRead) {

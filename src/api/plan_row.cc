@@ -59,7 +59,7 @@ std::vector<PlanRung> rungs_of(const plan::Forecast& forecast,
                   .window_s = from.window_s,
                   .window_tokens = from.window_tokens,
                   .compile_s = from.compile_s,
-                  .wait_s = from.boundary_wait_s,
+                  .wait_s = from.wait_s,
                   .token_s = forms.front().of(1, from.rung).step.typical_s,
                   .tokens = from.tokens,
                   .source = forms.front().source(1, from.rung)};

@@ -66,6 +66,16 @@ PlanCase case_of(const PlanRequest& request,
            "; give a larger --ladder or a smaller --prompt");
   }
   if (out.tokens < 1) refuse("the request makes no token; give --tokens from 1");
+  for (const auto& [option, given] :
+       {std::pair("--token-ms", &request.token_s), std::pair("--compile-s", &request.compile_s)}) {
+    for (const auto& [rung, seconds] : *given) {
+      if (rung == 0 || std::find(out.ladder.begin(), out.ladder.end(), rung) != out.ladder.end()) {
+        continue;
+      }
+      refuse(std::string(option) + " names " + std::to_string(rung) +
+             ", which is no rung of the ladder; name its rungs");
+    }
+  }
   // More than the last rung holds is that much.
   out.tokens = std::min(out.tokens, out.ladder.back() - out.prompt + 1);
   const std::int64_t most = largest_chunk(partitions);

@@ -118,6 +118,28 @@ TEST(MakePlan, ForecastsEveryScheduleOfEveryPartition) {
   EXPECT_EQ(i1->axes.kv, KvPolicy::kCopyGrow);
 }
 
+TEST(MakePlan, TimesOfRungsThatAreNotThereAreRefused) {
+  PlanRequest request = npu(8192);
+  request.token_s = {{1000, 0.2}};
+  try {
+    (void)make_plan(request);
+    ADD_FAILURE() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kInvalidArgument);
+    EXPECT_THAT(error.what(), HasSubstr("--token-ms names 1000"));
+  }
+}
+
+TEST(MakePlan, AWaitInsideThePromptIsAWaitOfItsRung) {
+  PlanRequest request = npu(8192);
+  request.prompt = 3000;
+  request.tokens = 10;
+  const PlanForecast row = row_of(request, Schedule::kOnDemand, Partition::kWhole);
+  EXPECT_EQ(row.boundary_wait_s, 0) << "the first token is not out";
+  EXPECT_GT(row.rungs.at(1).wait_s, 0);
+  EXPECT_LT(row.rungs.at(1).slack_s.value(), 0);
+}
+
 TEST(MakePlan, TimesThatAreGivenStandForTheProfiles) {
   PlanRequest request = npu(8192);
   request.token_s = {{0, 0.2}};

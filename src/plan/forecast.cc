@@ -158,7 +158,7 @@ class Request {
     entry.used = true;
     entry.at_token = at_.live;
     entry.begin_s = wanted_s;
-    entry.boundary_wait_s = first_token_out_ ? waited_s : 0;
+    entry.wait_s = at_.rung != 0 ? waited_s : 0;
     if (at_.rung != 0) {
       entry.window_s = wanted_s - window_begin_s_;
       entry.window_tokens = at_.live - window_begin_token_;

@@ -62,8 +62,9 @@ struct ForecastRung {
   std::optional<double> window_s;
   std::int64_t window_tokens = 0;  ///< read or decoded in the window
   double compile_s = 0;            ///< of the programs compiled for it, as they ran
-  double boundary_wait_s = 0;      ///< the request stood still for it behind its first token
-  std::int64_t tokens = 0;         ///< decoded on it
+  double wait_s =
+      0;  ///< the request stood still for it, in its prompt or behind it; 0 for the first
+  std::int64_t tokens = 0;  ///< decoded on it
   double decode_s = 0;
 };
 

@@ -87,8 +87,8 @@ TEST(ForecastTest, ALateSuccessorIsWaitedForAtItsBoundary) {
   const Forecast forecast = plan::forecast(input);
   // 156 steps pass before the boundary.
   EXPECT_THAT(forecast.boundary_wait_s, DoubleNear(10 - 1.56, 1e-9));
-  EXPECT_THAT(forecast.rungs.at(1).boundary_wait_s, DoubleNear(10 - 1.56, 1e-9));
-  EXPECT_DOUBLE_EQ(forecast.rungs.at(2).boundary_wait_s, 0);
+  EXPECT_THAT(forecast.rungs.at(1).wait_s, DoubleNear(10 - 1.56, 1e-9));
+  EXPECT_DOUBLE_EQ(forecast.rungs.at(2).wait_s, 0);
   EXPECT_THAT(forecast.decisions.at(4).what, HasSubstr("decode@512"));
   EXPECT_THAT(forecast.decisions.at(4).reason, HasSubstr("one ahead"));
 }

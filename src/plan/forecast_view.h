@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "plan/choices.h"
 #include "plan/forecast.h"
 #include "plan/forecast_programs.h"
-#include "plan/choices.h"
 #include "plan/planner.h"
 #include "plan/schedule.h"
 
