@@ -79,10 +79,9 @@ void RequestPrograms::learn_step(const ProgramShape& shape, double seconds) {
   dependencies_.costs.stepped(key, seconds);
 }
 
-double RequestPrograms::settle(const plan::Needs& needs, const Standing& standing,
-                               bool at_boundary) {
+void RequestPrograms::settle(const plan::Needs& needs, const Standing& standing, bool at_boundary,
+                             double& waited_s) {
   compile::ProgramStore& store = dependencies_.store;
-  double waited_s = 0;
   while (true) {
     report_background();
     const auto compiling = store.compiling();
@@ -93,7 +92,7 @@ double RequestPrograms::settle(const plan::Needs& needs, const Standing& standin
       const bool failed = store.state(shape_of(need)) == plan::Status::kFailed;
       if (failed) (void)install(need);  // throws; what else the step needs may not be there
       learn();
-      return waited_s;
+      return;
     }
     if (dependencies_.stop.stop_requested()) throw Interrupted();  // before one nobody wants
     if (decision.action == plan::Action::kStart) {

@@ -67,9 +67,10 @@ class RequestPrograms {
 
   [[nodiscard]] const Prospects& prospects() const { return prospects_; }
 
-  /// Does what the schedule says until all that the next step needs is settled; the seconds it
-  /// waited. Throws Interrupted.
-  double settle(const plan::Needs& needs, const Standing& standing, bool at_boundary);
+  /// Does what the schedule says until all that the next step needs is settled, and adds the
+  /// seconds it waited. Throws Interrupted, and the kept error of a program that failed.
+  void settle(const plan::Needs& needs, const Standing& standing, bool at_boundary,
+              double& waited_s);
 
   /// Whether all that the next step needs is there.
   [[nodiscard]] bool ready(const plan::Needs& needs) const;

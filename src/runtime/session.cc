@@ -165,7 +165,7 @@ class Session::Run {
       tidy();
       choose_chunk();
       double waited_s = 0;
-      while (!settled([&] { waited_s += fetch(waits); })) continue;
+      while (!settled([&] { fetch(waits, waited_s); })) continue;
       const plan::Need need = needs_.programs.front();
       programs_.moved();
       prefill_ = programs_.install(need);
@@ -214,7 +214,10 @@ class Session::Run {
   void choose_chunk() {
     needs_ = needs();
     const plan::Need need = needs_.programs.front();
-    if (!planned_ || need.tokens == 1 || standing().prompt_left == 0) return;
+    if (!planned_ || standing().prompt_left == 0) return;
+    // To go token by token was weighed against what is there.
+    const bool failed = dependencies_.programs.state(shape_of(need)) == plan::Status::kFailed;
+    if (need.tokens == 1 && !failed) return;
     const std::int64_t chunk = programs_.prospects().chunk_for(need);
     if (chunk == need.tokens) return;
     recorder_.decision(
@@ -323,7 +326,7 @@ class Session::Run {
     bool ready = programs_.ready(needs_);
     double waited_s = 0;
     const bool boundary = first_token_out_ && any_boundary(moves, wanted);
-    while (!settled([&] { waited_s += programs_.settle(needs_, standing(), boundary); })) continue;
+    while (!settled([&] { programs_.settle(needs_, standing(), boundary, waited_s); })) continue;
     programs_.moved();
     // What is left is freed by the store's thread: nothing here may be the last to hold it.
     prefill_.reset();
@@ -522,14 +525,14 @@ class Session::Run {
     });
   }
 
-  /// Waits for the next prefill program; the seconds.
+  /// Waits for the next prefill program, and adds the seconds.
   template <typename Waits>
-  double fetch(const Waits& waits) {
+  void fetch(const Waits& waits, double& waited_s) {
     const std::int64_t rung = needs_.programs.front().rung;
     prefill_ready_ = programs_.ready(needs_);
     const bool boundary =
         any_boundary(waits, [&](const Sequence& row) { return std::max(row.capacity(), rung); });
-    return programs_.settle(needs_, standing(), boundary && first_token_out_);
+    programs_.settle(needs_, standing(), boundary && first_token_out_, waited_s);
   }
 
   /// Makes a prompt's cache as large as the rung.

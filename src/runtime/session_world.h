@@ -143,6 +143,9 @@ class World {
     std::int64_t chunk = 16;
     bool cut = false;
     std::size_t resident = 2;
+    std::vector<std::int64_t> chunks = {};  ///< of schedule planned; none: `chunk`
+    std::vector<Form> forms = {{}};         ///< of schedule planned
+    std::int64_t weight_bytes = 0;          ///< of schedule planned: 4 MB are a millisecond a step
   };
   struct Ask {
     std::vector<std::int32_t> prompt = {3, 1, 4, 1};
@@ -196,7 +199,8 @@ class World {
               if (ask.on_progress) ask.on_progress(progress);
             }};
     const TimePoint begin = clock.now();
-    Session session(session_options(), {.programs = *store, .pages = pages, .clock = clock});
+    Session session(session_options(),
+                    {.programs = *store, .pages = pages, .clock = clock, .costs = &costs});
     session.run({.prompts = {ask.prompt}, .max_new_tokens = ask.max_new_tokens, .stop = ask.stop},
                 callbacks, outcome.result);
     outcome.elapsed_s = to_seconds(clock.now() - begin);
@@ -244,7 +248,8 @@ class World {
           return ask.on_token ? ask.on_token(row, tokens.size()) : std::nullopt;
         },
         .progress = ask.on_progress};
-    Session session(session_options(), {.programs = *store, .pages = pages, .clock = clock});
+    Session session(session_options(),
+                    {.programs = *store, .pages = pages, .clock = clock, .costs = &costs});
     session.run({.prompts = ask.prompts, .max_new_tokens = ask.max_new_tokens, .stop = ask.stop},
                 callbacks, outcome.result);
     executor.run_due();
@@ -254,7 +259,10 @@ class World {
   [[nodiscard]] Session::Options session_options() const {
     return {.axes = options.axes,
             .prefill_chunk = options.chunk,
-            .prospects = {.chunks = {options.chunk}},
+            .prospects = {.forms = options.forms,
+                          .chunks =
+                              options.chunks.empty() ? std::vector{options.chunk} : options.chunks,
+                          .weight_bytes = options.weight_bytes},
             .resident_rungs = options.resident,
             .layout = layout()};
   }
@@ -280,6 +288,7 @@ class World {
   VirtualThread executor{clock, [this] { return cost_of_newest(); }};
   StoreClock store_clock{executor};
   TimedPages pages{clock};
+  plan::CostModel costs;  ///< of all requests
   /// What a compile takes; 10 ms where nothing is said.
   std::map<graph::ProgramShape, std::chrono::nanoseconds> compile_costs;
   /// Called during every step, after the compile that may have ended in it.

@@ -34,6 +34,7 @@ void Invariants::begin_request(const RequestScenario& request, std::stop_token s
   compiles_before_ = machine_->compiles().size();
   steps_ = 0;
   steps_unfreed_ = 0;
+  boundaries_ = 0;
   step_ = {};
 }
 
@@ -43,6 +44,7 @@ void Invariants::end_request(const RunResult& result, const std::optional<std::s
   check_ends(result, thrown);
   check_accounts(result, thrown.has_value() || !result.error.empty());
   if (!thrown) check_compiles(result);
+  if (!thrown) check_boundaries(result);
   check_stop(result);
   require(machine_->held_regions() == 0, rule::kLeak, machine_->held_regions(),
           " regions of memory are held after the request");
@@ -96,6 +98,9 @@ void Invariants::check_error(const std::string& text) {
   require(std::any_of(causes.begin(), causes.end(),
                       [&](const std::string& cause) { return text.find(cause) != text.npos; }),
           rule::kError, "no fault is the cause of: ", text);
+  // What works faster is never the only way.
+  require(text.find(" tier ") == text.npos, rule::kError,
+          "a faster form that failed ended the request: ", text);
 }
 
 void Invariants::check_accounts(const RunResult& result, bool failed) {
@@ -157,6 +162,32 @@ void Invariants::check_compiles(const RunResult& result) {
   }
   require(index == result.compiles.size(), rule::kAccounts, result.compiles.size(),
           " compiles are told of, there were ", index);
+  double waited_s = 0;
+  for (const CompileRecord& record : result.compiles) {
+    waited_s += record.waited_s;
+    require(record.foreground == (record.waited_s > 0), rule::kAccounts, "a compile of rung ",
+            record.rung, " that was waited for ", record.waited_s, " s is told of as ",
+            record.foreground ? "in the foreground" : "hidden");
+  }
+  require(equal(waited_s, result.time_s.foreground_compile + result.time_s.boundary_wait),
+          rule::kAccounts, "compiles were waited for ", waited_s, " s, accounted for are ",
+          result.time_s.foreground_compile + result.time_s.boundary_wait, " s");
+}
+
+/// Every move that was told of is in the result, with its wait.
+void Invariants::check_boundaries(const RunResult& result) {
+  require(result.boundaries.size() == boundaries_, rule::kAccounts, result.boundaries.size(),
+          " boundaries are told of, there were ", boundaries_);
+  double waited_s = 0;
+  for (const BoundaryRecord& boundary : result.boundaries) {
+    waited_s += boundary.wait_s;
+    require(!boundary.ready || boundary.wait_s == 0, rule::kAccounts, "the move to rung ",
+            boundary.to, " waited ", boundary.wait_s, " s for a program that was ready");
+  }
+  // Before the first token a wait is foreground compile, and one that nothing came of moves nobody.
+  const bool cut_short = stop_.stop_requested() || !result.error.empty();
+  require(cut_short || waited_s >= result.time_s.boundary_wait - 1e-9, rule::kAccounts,
+          "moves waited ", waited_s, " s, accounted for are ", result.time_s.boundary_wait, " s");
 }
 
 void Invariants::check_stop(const RunResult& /*result*/) {

@@ -25,6 +25,8 @@ void Invariants::on_event(const Event& event) {
       stopped_ = {.at = event.at, .steps = steps_, .compiles = machine_->compiles().size()};
       break;
     case EventKind::kWaitEnd:
+      require(!stop_.stop_requested() || event.at <= stopped_.at, rule::kStop, "it waited on for ",
+              to_seconds(event.at - stopped_.at), " s after it was told to stop");
       accounted_ = event.at;
       break;
     case EventKind::kCompileBegin:
@@ -266,6 +268,7 @@ void Invariants::progress(const Progress& event) {
     require(sum == event.tokens, rule::kTokens, "progress tells of ", event.tokens,
             " tokens after ", sum);
   } else if (event.kind == Progress::Kind::kBoundary) {
+    ++boundaries_;
     const SequenceModel& row = rows_.at(static_cast<std::size_t>(event.row));
     require(event.tokens == row.live() && event.rung > row.capacity, rule::kPositions, "sequence ",
             event.row, " moves to rung ", event.rung, " at ", event.tokens, " rows, it has ",

@@ -77,6 +77,7 @@ class Invariants final : public Observer {
 
   // ---- what it comes to
   void check_accounts(const RunResult& result, bool failed);
+  void check_boundaries(const RunResult& result);
   void check_compiles(const RunResult& result);
   void check_ends(const RunResult& result, const std::optional<std::string>& thrown);
   void check_error(const std::string& text);
@@ -111,6 +112,7 @@ class Invariants final : public Observer {
   std::size_t compiles_before_ = 0;
   std::int64_t most_steps_ = 0;
   std::int64_t steps_ = 0;
+  std::size_t boundaries_ = 0;      ///< that were told of
   std::int64_t steps_unfreed_ = 0;  ///< since every program that was let go of was freed
   struct {
     TimePoint at{0};

@@ -70,7 +70,7 @@ Fault fault_of(Random& random, const std::vector<std::int64_t>& ladder) {
       fault.rung = random.pick(ladder);
       break;
     case FaultKind::kStopAtEvent:
-      fault.nth = random.magnitude(1, 1500);
+      fault.nth = random.magnitude(1, 6000);
       break;
     case FaultKind::kStopAtTime:
       fault.after = nanoseconds(random.magnitude(1'000, 300'000'000));
@@ -82,15 +82,15 @@ Fault fault_of(Random& random, const std::vector<std::int64_t>& ladder) {
       fault.nth = random.magnitude(1, 40);
       break;
     case FaultKind::kCompileRaces:
-      fault.nth = random.between(1, 5);
+      fault.nth = random.magnitude(1, 30);
       fault.after = nanoseconds(random.between(0, 1));
       break;
     case FaultKind::kCompileHangs:
-      fault.nth = random.between(1, 5);
+      fault.nth = random.magnitude(1, 30);
       fault.after = nanoseconds(random.magnitude(1, 50'000'000));
       break;
     default:
-      fault.nth = random.between(1, 5);
+      fault.nth = random.magnitude(1, 30);
   }
   return fault;
 }
@@ -167,7 +167,7 @@ Scenario scenario_of(std::uint64_t seed) {
   const auto cost = [&](std::int64_t most_us) {
     return nanoseconds(microseconds(random.one_in(8) ? 0 : random.magnitude(1, most_us)));
   };
-  scenario.cost = {.call = nanoseconds(random.magnitude(1'000, 2'000'000)),
+  scenario.cost = {.call = nanoseconds(random.magnitude(1'000, 30'000'000)),
                    .row = nanoseconds(random.magnitude(1, 10'000)),
                    .compile = cost(200'000),
                    .compile_row = cost(500),
