@@ -56,8 +56,8 @@ class Timeline:
 
 def device_span(name: str, begin: float, end: float) -> Span:
     waiting = name.startswith("wait for ")
-    kind, _, rung = name.removeprefix("wait for ").partition("@")
-    return Span(begin, end, "wait" if waiting else kind, int(rung))
+    kind, _, shape = name.removeprefix("wait for ").partition("@")
+    return Span(begin, end, "wait" if waiting else kind, int(shape.split()[0]))
 
 
 def read(path: pathlib.Path) -> Timeline:
@@ -72,7 +72,7 @@ def read(path: pathlib.Path) -> Timeline:
         if event["ph"] == "C":
             timeline.memory.append((begin, event["args"]["reserved"] / MIB,
                                     event["args"]["committed"] / MIB))
-        elif event["ph"] != "X" or event["name"].startswith("start "):
+        elif event["ph"] != "X" or (event["cat"] == "compiler" and end == begin):
             continue  # names, and decisions without length
         elif event["cat"] == "device":
             timeline.device.append(device_span(event["name"], begin, end))
@@ -192,10 +192,13 @@ def draw_marks(rows, memory, timeline: Timeline) -> None:
             (time, 0), (time, 1.5), memory.get_xaxis_transform(), rows.transData, color=colour,
             linewidth=1, linestyle=style, zorder=3))
 
-    for time, from_rung, to_rung in timeline.boundaries:
+    times = [time for time, _, _ in timeline.boundaries] + [float("inf")]
+    for (time, from_rung, to_rung), following in zip(timeline.boundaries, times[1:]):
         mark(time, INK, (0, (3, 2)))
-        rows.annotate(f"{from_rung} → {to_rung}", (time, 1.5), (0, 3), ha="center",
-                      textcoords="offset points", fontsize=8.5, color=INK)
+        close = following - time < 0.12 * timeline.end
+        rows.annotate(f"{from_rung} → {to_rung}", (time, 1.5), (6 if close else 0, 3),
+                      ha="right" if close else "center", textcoords="offset points",
+                      fontsize=8.5, color=INK)
     if timeline.first_token is not None:
         mark(timeline.first_token, PREFILL, "-")
         rows.annotate(f"first token, {timeline.first_token:.1f} s", (timeline.first_token, 1.5),

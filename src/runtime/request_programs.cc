@@ -210,11 +210,13 @@ void RequestPrograms::start(const Step& step) {
 
 /// Puts a decision that starts nothing on the timeline, once as long as it stands.
 void RequestPrograms::explain(const Step& step) {
-  if (options_.schedule != Schedule::kPlanned || step.decision.action == plan::Action::kStart) {
+  const bool waits = step.decision.action != plan::Action::kProceed;
+  const bool starts = step.decision.action == plan::Action::kStart;
+  // To go on is what a fixed schedule says before every step.
+  if (starts || (!waits && options_.schedule != Schedule::kPlanned)) {
     said_.clear();
     return;
   }
-  const bool waits = step.decision.action != plan::Action::kProceed;
   const std::string what = waits              ? "wait for " + to_string(shape_of(step.need))
                            : step.until_token ? "hold"
                            : step.expected_stall_s > 0 ? "expect a stall"

@@ -237,6 +237,25 @@ TEST(AccountTest, ReservedMemoryIsWeightedByTime) {
   EXPECT_EQ(kept.memory.kv_reserved_peak_bytes, 4096);
 }
 
+TEST(DecisionTest, EveryStartAndWaitIsOnTheTimelineWithItsReason) {
+  for (const Schedule schedule : {Schedule::kEager, Schedule::kOneAhead, Schedule::kOnDemand}) {
+    SCOPED_TRACE(name_of(schedule));
+    World world(with(schedule));
+    const RunResult result = world.run().result;
+    const auto told = [&](const std::string& name) {
+      return std::any_of(result.trace.begin(), result.trace.end(), [&](const TraceEvent& event) {
+        return event.row == "compiler" && event.name == name && !event.notes.empty() &&
+               event.notes.front().first == "reason" && !event.notes.front().second.empty();
+      });
+    };
+    for (const CompileRecord& compile : result.compiles) {
+      const std::string name = compile.part + "@" + std::to_string(compile.rung);
+      EXPECT_TRUE(told("start " + name)) << name;
+      if (compile.foreground) EXPECT_TRUE(told("wait for " + name)) << name;
+    }
+  }
+}
+
 TEST(ReleaseTest, WhatWasLeftIsLetGoAtTheSwitchAndFreedBehindItOrBeforeTheNextCompile) {
   for (const Schedule schedule : {Schedule::kEager, Schedule::kOneAhead, Schedule::kOnDemand}) {
     SCOPED_TRACE(name_of(schedule));
