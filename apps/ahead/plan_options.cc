@@ -1,12 +1,11 @@
 // See plan_options.h. May use: include/ahead.
 #include "plan_options.h"
 
-#include <charconv>
 #include <functional>
-#include <system_error>
 #include <vector>
 
 #include "ahead/error.h"
+#include "option_values.h"
 #include "wording.h"
 
 namespace ahead::cli {
@@ -15,37 +14,14 @@ namespace {
 constexpr std::int64_t kMostTokens = std::int64_t{1} << 30;
 constexpr double kMostSeconds = 1e6;
 
-[[noreturn]] void refuse(std::string_view option, std::string_view value, std::string_view takes) {
-  throw Error(ErrorKind::kInvalidArgument,
-              std::string(option) + " is " + in_quotes(value) + "; it takes " + std::string(takes));
-}
-
-template <typename Number>
-std::optional<Number> parsed(std::string_view text) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  return whole ? std::optional(value) : std::nullopt;
-}
-
 std::optional<std::int64_t> tokens(std::string_view text) {
   const auto value = parsed<std::int64_t>(text);
   return value && *value >= 1 && *value <= kMostTokens ? value : std::nullopt;
 }
 
-std::vector<std::string_view> items(std::string_view text) {
-  std::vector<std::string_view> out;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t comma = std::min(text.find(',', begin), text.size());
-    out.push_back(text.substr(begin, comma - begin));
-    begin = comma + 1;
-  }
-  return out;
-}
-
 std::int64_t count(std::string_view option, const std::string& text) {
   const auto value = tokens(text);
-  if (!value) refuse(option, text, "a whole number of tokens from 1");
+  if (!value) refuse_option(option, text, "a whole number of tokens from 1");
   return *value;
 }
 
@@ -53,7 +29,7 @@ std::vector<std::int64_t> chunks(const std::string& text) {
   std::vector<std::int64_t> out;
   for (const std::string_view item : items(text)) {
     const auto value = tokens(item);
-    if (!value) refuse("--chunks", text, "numbers of tokens from 1, like 32,128");
+    if (!value) refuse_option("--chunks", text, "numbers of tokens from 1, like 32,128");
     out.push_back(*value);
   }
   return out;
@@ -75,7 +51,7 @@ std::map<std::int64_t, double> times(const TimeOption& option, const std::string
     const auto value = parsed<double>(named ? item.substr(equals + 1) : item);
     if (!rung || !value || !(*value > 0 && *value * option.unit <= kMostSeconds) ||
         !out.emplace(*rung, *value * option.unit).second) {
-      refuse(option.name, text, option.takes);
+      refuse_option(option.name, text, option.takes);
     }
   }
   return out;
@@ -108,7 +84,7 @@ PlanRequest read_plan_flags(const PlanFlags& flags) {
               *flags.compile_s);
   }
   if (flags.json && flags.json == flags.trace) {
-    refuse("--trace", *flags.trace, "another file than --json");
+    refuse_option("--trace", *flags.trace, "another file than --json");
   }
   return request;
 }

@@ -2,34 +2,20 @@
 #include "run_options.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <initializer_list>
 #include <limits>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "ahead/error.h"
+#include "option_values.h"
 #include "wording.h"
 
 namespace ahead::cli {
 namespace {
 
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-
-[[noreturn]] void refuse(std::string_view option, std::string_view value, std::string_view takes) {
-  throw Error(ErrorKind::kInvalidArgument,
-              std::string(option) + " is " + in_quotes(value) + "; it takes " + std::string(takes));
-}
-
-template <typename Number>
-std::optional<Number> parsed(std::string_view text) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  return whole ? std::optional(value) : std::nullopt;
-}
 
 struct WholeRange {
   std::int64_t least = 0;
@@ -40,7 +26,7 @@ struct WholeRange {
 std::int64_t whole(std::string_view option, std::string_view text, const WholeRange& range) {
   const auto value = parsed<std::int64_t>(text);
   if (!value || *value < range.least || *value > range.most) {
-    refuse(option, text, range.takes);
+    refuse_option(option, text, range.takes);
   }
   return *value;
 }
@@ -49,23 +35,21 @@ float real(std::string_view option, std::string_view text, bool (*fits)(float),
            std::string_view takes) {
   const auto value = parsed<float>(text);
   if (!value || !std::isfinite(*value) || !fits(*value)) {
-    refuse(option, text, takes);
+    refuse_option(option, text, takes);
   }
   return *value;
 }
 
 std::vector<int> cores(std::string_view option, std::string_view text) {
   std::vector<int> out;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t comma = std::min(text.find(',', begin), text.size());
-    const auto core = parsed<int>(text.substr(begin, comma - begin));
+  for (const std::string_view item : items(text)) {
+    const auto core = parsed<int>(item);
     if (!core || *core < 0) {
-      refuse(option, text, "core numbers like 0,1");
+      refuse_option(option, text, "core numbers like 0,1");
     }
     if (std::find(out.begin(), out.end(), *core) == out.end()) {  // Each is one thread.
       out.push_back(*core);
     }
-    begin = comma + 1;
   }
   return out;
 }
@@ -75,14 +59,12 @@ constexpr WholeRange kChunk{
 
 std::vector<std::int64_t> chunk_sizes(std::string_view option, std::string_view text) {
   std::vector<std::int64_t> out;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t comma = std::min(text.find(',', begin), text.size());
-    const auto chunk = parsed<std::int64_t>(text.substr(begin, comma - begin));
+  for (const std::string_view item : items(text)) {
+    const auto chunk = parsed<std::int64_t>(item);
     if (!chunk || *chunk < kChunk.least || *chunk > kChunk.most) {
-      refuse(option, text, "whole numbers of tokens from 1, like 32,128,512");
+      refuse_option(option, text, "whole numbers of tokens from 1, like 32,128,512");
     }
     out.push_back(*chunk);
-    begin = comma + 1;
   }
   return out;
 }
@@ -91,7 +73,7 @@ PipelineConfig::InjectedFailure injected_failure(std::string_view text) {
   const std::size_t equals = text.find('=');
   const auto rung = parsed<std::int64_t>(text.substr(0, equals));
   if (equals == std::string_view::npos || !rung) {
-    refuse("--inject-compile-failure", text, "RUNG=MESSAGE");
+    refuse_option("--inject-compile-failure", text, "RUNG=MESSAGE");
   }
   return {.rung = *rung, .message = std::string(text.substr(equals + 1))};
 }
@@ -125,7 +107,7 @@ void read_sampling(const RunFlags& flags, GenerationConfig& config) {
   if (flags.seed) {
     const auto seed = parsed<std::uint64_t>(*flags.seed);
     if (!seed) {
-      refuse("--seed", *flags.seed, "a whole number from 0");
+      refuse_option("--seed", *flags.seed, "a whole number from 0");
     }
     config.rng_seed = *seed;
   }
@@ -141,7 +123,7 @@ GenerationConfig read_generation(const RunFlags& flags) {
   config.ignore_eos = flags.ignore_eos;
   for (const std::string& stop : flags.stop) {
     if (stop.empty()) {
-      refuse("--stop", stop, "a text that is not empty");
+      refuse_option("--stop", stop, "a text that is not empty");
     }
   }
   config.stop_strings = flags.stop;
@@ -278,7 +260,7 @@ RunRequest read_flags(const RunFlags& flags) {
   request.json = flags.json;
   request.trace = flags.trace;
   if (flags.json && flags.json == flags.trace) {
-    refuse("--trace", *flags.trace, "another file than --json");
+    refuse_option("--trace", *flags.trace, "another file than --json");
   }
   return request;
 }

@@ -1,12 +1,10 @@
 // See sim_options.h. May use: include/ahead.
 #include "sim_options.h"
 
-#include <charconv>
 #include <string_view>
-#include <system_error>
 
 #include "ahead/error.h"
-#include "wording.h"
+#include "option_values.h"
 
 namespace ahead::cli {
 namespace {
@@ -14,18 +12,6 @@ namespace {
 constexpr std::string_view kSeedTakes = "a whole number from 0, like 17";
 constexpr std::string_view kSeedsTake = "two whole numbers, the first no larger, like 1..2000";
 constexpr std::uint64_t kSeedsPerReport = 10'000;
-
-[[noreturn]] void refuse(std::string_view option, std::string_view value, std::string_view takes) {
-  throw Error(ErrorKind::kInvalidArgument,
-              std::string(option) + " is " + in_quotes(value) + "; it takes " + std::string(takes));
-}
-
-std::optional<std::uint64_t> parsed(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  return whole ? std::optional(value) : std::nullopt;
-}
 
 }  // namespace
 
@@ -37,8 +23,8 @@ SimRequest read_sim_options(const SimFlags& flags) {
   }
   SimRequest request{.events = flags.events, .quiet = flags.quiet, .trace = flags.trace};
   if (flags.seed) {
-    const auto seed = parsed(*flags.seed);
-    if (!seed) refuse("--seed", *flags.seed, kSeedTakes);
+    const auto seed = parsed<std::uint64_t>(*flags.seed);
+    if (!seed) refuse_option("--seed", *flags.seed, kSeedTakes);
     request.first = request.last = *seed;
     request.single = true;
     return request;
@@ -50,10 +36,10 @@ SimRequest read_sim_options(const SimFlags& flags) {
   }
   const std::string_view text = *flags.seeds;
   const std::size_t dots = text.find("..");
-  if (dots == std::string_view::npos) refuse("--seeds", text, kSeedsTake);
-  const auto first = parsed(text.substr(0, dots));
-  const auto last = parsed(text.substr(dots + 2));
-  if (!first || !last || *first > *last) refuse("--seeds", text, kSeedsTake);
+  if (dots == std::string_view::npos) refuse_option("--seeds", text, kSeedsTake);
+  const auto first = parsed<std::uint64_t>(text.substr(0, dots));
+  const auto last = parsed<std::uint64_t>(text.substr(dots + 2));
+  if (!first || !last || *first > *last) refuse_option("--seeds", text, kSeedsTake);
   request.first = *first;
   request.last = *last;
   return request;
