@@ -300,6 +300,9 @@ std::optional<TimePoint> ProgramStore::compiling_since() const {
 
 void ProgramStore::start(const graph::ProgramShape& shape, std::string reason) {
   AHEAD_CHECK(!compiling(), "one background compile at a time");
+  // What is released goes first, but for parts that this program needs again.
+  std::vector<std::shared_ptr<Artifact>> held =
+      shared_->known_parts(shared_->options.backend->spec(shape));
   free_released();
   std::size_t log_index = 0;
   {
@@ -311,7 +314,10 @@ void ProgramStore::start(const graph::ProgramShape& shape, std::string reason) {
     shared_->log.push_back(
         {.shape = shape, .reason = std::move(reason), .begin = shared_->clock.now()});
   }
-  executor_.post([shared = shared_, shape, log_index] { shared->execute(shape, log_index); });
+  executor_.post([shared = shared_, shape, log_index, held = std::move(held)]() mutable {
+    shared->execute(shape, log_index);
+    held.clear();  // the program has them
+  });
 }
 
 bool ProgramStore::wait(const graph::ProgramShape& shape, std::stop_token stop) {

@@ -225,6 +225,16 @@ TEST_F(ProgramStoreTest, ReleasedProgramsAreFreedOneByOneWhereAsked) {
   EXPECT_EQ(store->released(), 0U);
 }
 
+TEST_F(ProgramStoreTest, PartsThatTheNextProgramNeedsOutliveTheProgramThatIsReleased) {
+  open(true);
+  compile(kDecode32);
+  ASSERT_EQ(store->missing(kDecode64).kinds, "attend");
+  store->release(kDecode32);
+  compile(kDecode64);
+  EXPECT_EQ(backend->compiles().size(), 4U) << "rows, attend and head, then attend alone";
+  EXPECT_EQ(script->live_artifacts, 3);
+}
+
 TEST_F(ProgramStoreTest, NothingIsFreedBesideACompile) {
   compile(kDecode32);
   store->start(kDecode64, "because");

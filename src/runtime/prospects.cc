@@ -73,8 +73,8 @@ Candidate Prospects::candidate(const Need& need, const std::optional<Need>& befo
 
 namespace {
 
-/// How soon a program can be had.
-enum class Soon : std::uint8_t { kThere, kUnderWay, kInTime, kLate };
+/// How soon a program can be had: by the time it is needed, next, or at all.
+enum class Soon : std::uint8_t { kInTime, kUnderWay, kLate };
 
 }  // namespace
 
@@ -91,7 +91,7 @@ std::int64_t Prospects::chunk_for(const Need& need) const {
     const plan::Status status = store_.state(shape_of(way));
     if (status == plan::Status::kFailed) continue;
     if (status == plan::Status::kAbsent && chunk != need.tokens && !failed) continue;
-    const Soon soon = status == plan::Status::kReady       ? Soon::kThere
+    const Soon soon = status == plan::Status::kReady       ? Soon::kInTime
                       : status == plan::Status::kCompiling ? Soon::kUnderWay
                                                            : Soon::kLate;
     const auto rank =
@@ -129,9 +129,9 @@ std::int64_t Prospects::tier_for(const TierQuery& query) const {
     const plan::Status status = store_.state(shape_of(need));
     if (status == plan::Status::kFailed) continue;
     const Estimate takes = compile(need);
-    const Soon soon = status == plan::Status::kReady       ? Soon::kThere
+    const bool in_time = status == plan::Status::kReady || takes.late_s < query.first_use_s;
+    const Soon soon = in_time                              ? Soon::kInTime
                       : status == plan::Status::kCompiling ? Soon::kUnderWay
-                      : takes.late_s < query.first_use_s   ? Soon::kInTime
                                                            : Soon::kLate;
     const auto rank = std::pair(soon, soon == Soon::kLate ? takes.typical_s : step(need).typical_s);
     if (rank < best) {

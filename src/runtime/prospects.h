@@ -88,8 +88,7 @@ class Prospects {
   [[nodiscard]] std::vector<plan::StartCost> starts(const StartQuery& query) const;
 
   /// The tier to decode with on a rung that is used `first_use_s` from now, of those up to `most`:
-  /// the fastest that is there; else one under way; else the fastest that will be in time, or the
-  /// one that is soonest.
+  /// the fastest that is there by then; else one under way; else the one that is soonest.
   struct TierQuery {
     plan::Need need;
     std::int64_t most = 0;

@@ -92,6 +92,13 @@ TEST_F(ProspectsTest, WhatIsThereIsPreferredAndOfThatTheFastest) {
   EXPECT_EQ(prospects().tier_for({.need = decode(16), .most = 1, .first_use_s = 0}), 0);
 }
 
+TEST_F(ProspectsTest, AFasterFormThatComesInTimeIsWantedThoughTheSlowerOneIsThere) {
+  measure(this_request, "soon", decode(16), 0.020);
+  compile(decode(16));
+  EXPECT_EQ(prospects().tier_for({.need = decode(16), .most = 1, .first_use_s = 100}), 1);
+  EXPECT_EQ(prospects().tier_for({.need = decode(16), .most = 1, .first_use_s = 0}), 0);
+}
+
 TEST_F(ProspectsTest, AFormThatFailedIsNotWanted) {
   script->compile_failures[shape_of(decode(16, 1))] = "no";
   compile(decode(16, 1));
