@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <sstream>
 #include <system_error>
-#include <thread>
 #include <utility>
 
 #include "api/history_file.h"
@@ -145,7 +144,7 @@ std::string key_of_history(const ModelFacts& facts, const PipelineConfig& config
                            const std::string& machine) {
   std::ostringstream key;
   key << "ahead " << version() << ", " << machine << ", " << config.device_cores.size() << "+"
-      << config.compile_cores.size() << " of " << std::thread::hardware_concurrency() << " cores, "
+      << config.compile_cores.size() << " of " << allowed_cores().size() << " cores, "
       << facts.architecture << " " << facts.layers << "x" << facts.q_heads << "/" << facts.kv_heads
       << "x" << facts.head_dim << ", vocabulary " << facts.vocabulary << ", cache "
       << to_string(*config.kv_type);

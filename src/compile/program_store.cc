@@ -31,6 +31,23 @@ ArtifactKey key_of(const graph::ProgramSpec& spec, std::size_t part) {
 /// "body" of "body.3": parts of one kind are alike.
 std::string kind_of(const std::string& part) { return part.substr(0, part.find('.')); }
 
+/// What has to be known of a part to say whether it is there, and what it takes if not.
+struct PartOutline {
+  ArtifactKey key;
+  std::string kind;
+  std::int64_t operations = 0;
+  std::int64_t weight_bytes = 0;
+};
+
+std::vector<PartOutline> outline_of(const graph::ProgramSpec& spec) {
+  std::vector<PartOutline> parts;
+  for (std::size_t part = 0; part < spec.parts.size(); ++part) {
+    const graph::PartSpec& of = spec.parts[part];
+    parts.push_back({key_of(spec, part), kind_of(of.name), of.operations, of.weight_bytes});
+  }
+  return parts;
+}
+
 /// What was compiled, for as long as a program holds it.
 struct Part {
   std::weak_ptr<Artifact> artifact;
@@ -63,15 +80,15 @@ std::string join(const std::vector<std::string>& names) {
   return text.empty() ? "nothing" : text;
 }
 
-MissingParts missing_of(const graph::ProgramSpec& spec, const std::vector<bool>& there) {
+MissingParts missing_of(const std::vector<PartOutline>& parts, const std::vector<bool>& there) {
   MissingParts missing;
   std::set<std::string> kinds;
   for (std::size_t part = 0; part < there.size(); ++part) {
     if (there[part]) continue;
-    kinds.insert(kind_of(spec.parts[part].name));
+    kinds.insert(parts[part].kind);
     ++missing.parts;
-    missing.operations += spec.parts[part].operations;
-    missing.weight_bytes += spec.parts[part].weight_bytes;
+    missing.operations += parts[part].operations;
+    missing.weight_bytes += parts[part].weight_bytes;
   }
   for (const std::string& kind : kinds) missing.kinds += (missing.kinds.empty() ? "" : "+") + kind;
   return missing;
@@ -84,8 +101,9 @@ struct ProgramStore::Shared {
   Options options;
   const Clock& clock;
   mutable std::mutex mutex;
-  std::map<graph::ProgramShape, Entry> entries;  // guarded by mutex
-  std::map<ArtifactKey, Part> parts;             // guarded by mutex
+  std::map<graph::ProgramShape, Entry> entries;                      // guarded by mutex
+  std::map<ArtifactKey, Part> parts;                                 // guarded by mutex
+  std::map<graph::ProgramShape, std::vector<PartOutline>> outlines;  // decode thread only
   /// By tier, batch and token count; compile thread only.
   std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, std::weak_ptr<Workspace>>
       workspaces;
@@ -114,11 +132,12 @@ struct ProgramStore::Shared {
   }
 
   /// The artifacts of a program that somebody holds, by part; null where nobody does.
-  std::vector<std::shared_ptr<Artifact>> known_parts(const graph::ProgramSpec& spec) const {
+  std::vector<std::shared_ptr<Artifact>> known_parts(
+      const std::vector<PartOutline>& outline) const {
     std::vector<std::shared_ptr<Artifact>> artifacts;
     const std::lock_guard lock(mutex);
-    for (std::size_t part = 0; part < spec.parts.size(); ++part) {
-      const auto known = parts.find(key_of(spec, part));
+    for (const PartOutline& part : outline) {
+      const auto known = parts.find(part.key);
       artifacts.push_back(known == parts.end() ? nullptr : known->second.artifact.lock());
     }
     return artifacts;
@@ -126,14 +145,22 @@ struct ProgramStore::Shared {
 
   /// Which parts of a program somebody holds. Takes none: whoever asks may be the decode thread,
   /// and is not to be the last to hold one.
-  std::vector<bool> there(const graph::ProgramSpec& spec) const {
+  std::vector<bool> there(const std::vector<PartOutline>& outline) const {
     std::vector<bool> there;
     const std::lock_guard lock(mutex);
-    for (std::size_t part = 0; part < spec.parts.size(); ++part) {
-      const auto known = parts.find(key_of(spec, part));
+    for (const PartOutline& part : outline) {
+      const auto known = parts.find(part.key);
       there.push_back(known != parts.end() && !known->second.artifact.expired());
     }
     return there;
+  }
+
+  /// The parts of a program, asked for once: a specification takes a third of a millisecond to
+  /// write, and the planner looks at some before many a step. Decode thread only.
+  const std::vector<PartOutline>& outline(const graph::ProgramShape& shape) {
+    const auto found = outlines.find(shape);
+    if (found != outlines.end()) return found->second;
+    return outlines.emplace(shape, outline_of(options.backend->spec(shape))).first->second;
   }
 
   /// Says what is being compiled, to who may help.
@@ -168,7 +195,8 @@ struct ProgramStore::Shared {
   /// Compiles what is missing of a program. Compile thread.
   std::shared_ptr<Program> build(const graph::ProgramShape& shape, std::size_t log_index) {
     graph::ProgramSpec spec = options.backend->spec(shape);
-    std::vector<std::shared_ptr<Artifact>> artifacts = known_parts(spec);
+    const std::vector<PartOutline> outline = outline_of(spec);
+    std::vector<std::shared_ptr<Artifact>> artifacts = known_parts(outline);
     std::vector<std::size_t> missing;
     for (std::size_t part = 0; part < artifacts.size(); ++part) {
       if (!artifacts[part]) missing.push_back(part);
@@ -177,7 +205,7 @@ struct ProgramStore::Shared {
       const std::lock_guard lock(mutex);
       std::vector<bool> there;
       for (const auto& artifact : artifacts) there.push_back(artifact != nullptr);
-      log[log_index].missing = missing_of(spec, there);
+      log[log_index].missing = missing_of(outline, there);
     }
     const auto queue = std::make_shared<PartQueue>(missing, [&](std::size_t part) {
       return compile_part(shape, spec.parts[part].name, part);
@@ -188,7 +216,7 @@ struct ProgramStore::Shared {
     for (auto& [part, artifact] : queue->finish()) {
       const std::lock_guard lock(mutex);
       const graph::PartSpec& of = spec.parts[part];
-      parts[key_of(spec, part)] = {artifact, of.weight_bytes, serves_all(of) ? artifact : nullptr};
+      parts[outline[part].key] = {artifact, of.weight_bytes, serves_all(of) ? artifact : nullptr};
       artifacts[part] = std::move(artifact);
     }
     std::weak_ptr<Workspace>& known = workspaces[{shape.tier, shape.batch, shape.tokens}];
@@ -255,19 +283,16 @@ ProgramState ProgramStore::state(const graph::ProgramShape& shape) const {
 
 MissingParts ProgramStore::missing(const graph::ProgramShape& shape,
                                    const std::optional<graph::ProgramShape>& before) const {
-  const graph::ProgramSpec spec = shared_->options.backend->spec(shape);
+  const std::vector<PartOutline>& parts = shared_->outline(shape);
   std::set<ArtifactKey> brought;
   if (before) {
-    const graph::ProgramSpec first = shared_->options.backend->spec(*before);
-    for (std::size_t part = 0; part < first.parts.size(); ++part) {
-      brought.insert(key_of(first, part));
-    }
+    for (const PartOutline& part : shared_->outline(*before)) brought.insert(part.key);
   }
-  std::vector<bool> there = shared_->there(spec);
-  for (std::size_t part = 0; part < spec.parts.size(); ++part) {
-    if (brought.count(key_of(spec, part)) > 0) there[part] = true;
+  std::vector<bool> there = shared_->there(parts);
+  for (std::size_t part = 0; part < parts.size(); ++part) {
+    if (brought.count(parts[part].key) > 0) there[part] = true;
   }
-  return missing_of(spec, there);
+  return missing_of(parts, there);
 }
 
 std::int64_t ProgramStore::weight_bytes() const {
@@ -301,8 +326,7 @@ std::optional<TimePoint> ProgramStore::compiling_since() const {
 void ProgramStore::start(const graph::ProgramShape& shape, std::string reason) {
   AHEAD_CHECK(!compiling(), "one background compile at a time");
   // What is released goes first, but for parts that this program needs again.
-  std::vector<std::shared_ptr<Artifact>> held =
-      shared_->known_parts(shared_->options.backend->spec(shape));
+  std::vector<std::shared_ptr<Artifact>> held = shared_->known_parts(shared_->outline(shape));
   free_released();
   std::size_t log_index = 0;
   {
