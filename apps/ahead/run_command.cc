@@ -87,7 +87,9 @@ void add_axes(CLI::App& command, RunFlags& flags) {
   group.option(flags.resident,
                {"--resident", "N",
                 "Rungs whose programs stay in memory (default 2: the current one and the next)"});
-  group.option(flags.chunk, {"--chunk", "N", "Prompt tokens read at once (default 128)"});
+  group.option(flags.chunk,
+               {"--chunk", "N",
+                "Prompt tokens read at once; planned: at most, unless --chunks (default 128)"});
   group.option(flags.chunks,
                {"--chunks", "LIST",
                 "Schedule planned: sizes of chunks it may read a prompt in (default a quarter of "

@@ -12,26 +12,24 @@
 namespace ahead::api {
 namespace {
 
-/// The forms of the decoder by tier: the one to begin with, then what steps faster, the fastest
-/// last.
+/// The forms of the decoder by tier: the one to begin with, and behind groups of layers the cut at
+/// attention where that steps faster, as a pipeline has them.
 std::vector<PartitionCosts> forms_of(const PlanRequest& request, const PlanCase& plan_case) {
   std::vector<PartitionCosts> forms;
   forms.emplace_back(request, *plan_case.partition);
-  if (!plan_case.may_change || plan_case.schedule != Schedule::kPlanned) return forms;
+  const bool blocks = plan_case.partition->partition.kind == Partition::Kind::kBlocks;
+  if (!plan_case.may_change || plan_case.schedule != Schedule::kPlanned || !blocks) return forms;
   const auto steps_s = [&](const PartitionCosts& costs) {
     double sum = 0;
     for (const std::int64_t rung : plan_case.ladder) sum += costs.of(1, rung).step.typical_s;
     return sum;
   };
-  std::vector<std::pair<double, PartitionCosts>> faster;
   for (const PartitionProfile& partition : request.profile.partitions) {
     const PartitionCosts costs(request, partition);
-    const double sum = steps_s(costs);
-    if (sum < steps_s(forms.front())) faster.emplace_back(sum, costs);
+    if (partition.partition == Partition::kAttention && steps_s(costs) < steps_s(forms.front())) {
+      forms.push_back(costs);
+    }
   }
-  std::stable_sort(faster.begin(), faster.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
-  for (const auto& form : faster) forms.push_back(form.second);
   return forms;
 }
 
