@@ -86,6 +86,7 @@ std::int64_t Prospects::chunk_for(const Need& need) const {
     chunks.push_back(plan::chunk_on(need.rung, size));
   }
   const bool failed = store_.state(shape_of(need)) == plan::Status::kFailed;
+  if (need.tokens == 1 && !failed) return need.tokens;  // weighed against what is there already
   for (const std::int64_t chunk : chunks) {
     const Need way{.tokens = chunk, .rung = need.rung};
     const plan::Status status = store_.state(shape_of(way));

@@ -9,8 +9,8 @@
 #include "ahead/error.h"
 #include "base/check.h"
 #include "base/text.h"
-#include "plan/choices.h"
 #include "runtime/request_programs.h"
+#include "runtime/route.h"
 #include "runtime/sequence.h"
 
 namespace ahead::runtime {
@@ -41,9 +41,6 @@ class Session::Run {
         callbacks_(callbacks),
         result_(result),
         own_rungs_(has_own_rungs(options_.axes.partition)),
-        planned_(options_.axes.schedule == Schedule::kPlanned),
-        ladder_(options_.axes.ladder),
-        chunk_(options_.prefill_chunk),
         recorder_(dependencies_.clock, result),
         programs_({.schedule = options_.axes.schedule,
                    .resident_rungs = options_.resident_rungs,
@@ -52,7 +49,14 @@ class Session::Run {
                    .recorder = recorder_,
                    .costs = dependencies_.costs != nullptr ? *dependencies_.costs : own_costs_,
                    .progress = callbacks_.progress,
-                   .stop = job.stop}) {
+                   .stop = job.stop}),
+        route_({.planned = options_.axes.schedule == Schedule::kPlanned,
+                .ladder = options_.axes.ladder,
+                .chunk = options_.prefill_chunk,
+                .first_chunk = options_.first_chunk,
+                .forms = options_.prospects.forms.size(),
+                .own_rungs = own_rungs_},
+               programs_.prospects(), recorder_) {
     AHEAD_CHECK(!job.prompts.empty() && job.max_new_tokens > 0, "a request has tokens to make");
     for (const auto& prompt : job.prompts) {
       rows_.emplace_back(static_cast<std::int64_t>(rows_.size()), prompt);
@@ -101,7 +105,7 @@ class Session::Run {
 
   void generate() {
     if (job_.stop.stop_requested()) throw Interrupted();
-    if (planned_) choose_start();
+    route_.begin(rows_);
     // Memory that cannot be had is told now, not after a compile; what it takes hides behind one.
     consult();
     make_caches();
@@ -112,31 +116,6 @@ class Session::Run {
       consult();
       step();
     }
-  }
-
-  /// Where to begin: on which rung, and how the prompt is read.
-  void choose_start() {
-    Prospects::StartQuery query{.ladder = ladder_,
-                                .batch = static_cast<std::int64_t>(rows_.size())};
-    query.least_prompt_tokens = rows_.front().prompt_left();
-    for (const Sequence& row : rows_) {
-      query.prompt_tokens = std::max(query.prompt_tokens, row.prompt_left());
-      query.least_prompt_tokens = std::min(query.least_prompt_tokens, row.prompt_left());
-    }
-    if (!own_rungs_) query.least_prompt_tokens = query.prompt_tokens;
-    std::vector<plan::StartCost> starts = programs_.prospects().starts(query);
-    if (const auto chunk = options_.first_chunk) {
-      std::erase_if(starts, [&](const plan::StartCost& cost) {
-        return cost.start.chunk != plan::chunk_on(cost.start.rung, *chunk);
-      });
-    }
-    if (starts.empty()) return;  // every way failed before: the kept error says why
-    const plan::StartDecision decision = plan::choose_start(query.prompt_tokens, starts);
-    chunk_ = decision.start.chunk;
-    std::erase_if(ladder_, [&](std::int64_t rung) { return rung < decision.start.rung; });
-    recorder_.decision("begin on rung " + std::to_string(decision.start.rung) + " with chunks of " +
-                           std::to_string(chunk_),
-                       decision.reason);
   }
 
   /// Lets go of what nobody uses any more since a sequence ended, a compile came to its end, or
@@ -177,19 +156,14 @@ class Session::Run {
         while (row.runs() && row.prompt_left() > 0 && row.live() < need.rung) {
           prefill_chunk(row);
           if (const auto larger = better_while_reading()) {
-            use(*larger);
-            chunk_ = larger->need.tokens;
+            route_.take_up(larger->need, larger->reason);
             break;
           }
         }
-        if (chunk_ != need.tokens && plan::chunk_on(need.rung, chunk_) != need.tokens) break;
+        if (plan::chunk_on(need.rung, route_.chunk()) != need.tokens) break;
       }
       release_left();
     }
-  }
-
-  void use(const RequestPrograms::Better& better) {
-    recorder_.decision("use " + to_string(shape_of(better.need)), better.reason);
   }
 
   /// Runs `settle`, which throws where a program that the next step needs failed. False when the
@@ -201,7 +175,7 @@ class Session::Run {
       settle();
       return true;
     } catch (const Error&) {
-      if (!planned_) throw;
+      if (!route_.planned()) throw;
       choose_chunk();
       const auto now = static_cast<std::ptrdiff_t>(needs_.now);
       if (std::equal(before.begin(), before.begin() + now, needs_.programs.begin())) throw;
@@ -209,28 +183,15 @@ class Session::Run {
     }
   }
 
-  /// How the prompts go on on the next rung, where the chunk so far is not there; and the needs
-  /// with it.
+  /// What the next step needs; of a prompt in another chunk, where the one so far is not there.
   void choose_chunk() {
     needs_ = needs();
-    const plan::Need need = needs_.programs.front();
-    if (!planned_ || standing().prompt_left == 0) return;
-    // To go token by token was weighed against what is there.
-    const bool failed = dependencies_.programs.state(shape_of(need)) == plan::Status::kFailed;
-    if (need.tokens == 1 && !failed) return;
-    const std::int64_t chunk = programs_.prospects().chunk_for(need);
-    if (chunk == need.tokens) return;
-    recorder_.decision(
-        "read on rung " + std::to_string(need.rung) + " in chunks of " + std::to_string(chunk),
-        "that can be had sooner than chunks of " + std::to_string(need.tokens));
-    chunk_ = chunk;
-    needs_ = needs();
+    if (standing().reading && route_.choose_chunk(needs_.programs.front())) needs_ = needs();
   }
 
   /// A larger chunk that is ready, and worth it for what is left of the prompts.
   std::optional<RequestPrograms::Better> better_while_reading() {
-    if (!planned_ || standing().prompt_left == 0) return std::nullopt;
-    return programs_.better(needs(), standing());
+    return standing().reading ? programs_.better(needs(), standing()) : std::nullopt;
   }
 
   void prefill_chunk(Sequence& row) {
@@ -287,7 +248,7 @@ class Session::Run {
             .rung = static_cast<std::int64_t>(row.capacity()),
             .tokens = sum(&Sequence::generated)});
     if (row.generated == job_.max_new_tokens) return end(row, FinishReason::kMaxTokens);
-    if (row.live() == ladder_.back() && !job_.stop.stop_requested()) {
+    if (row.live() == route_.ladder().back() && !job_.stop.stop_requested()) {
       end(row, FinishReason::kLength);
     }
   }
@@ -308,7 +269,7 @@ class Session::Run {
   void move_to_decode() {
     const bool adopts = adopt_better();
     choose_rung();
-    const std::vector<std::int64_t>& ladder = ladder_;
+    const std::vector<std::int64_t>& ladder = route_.ladder();
     std::int64_t longest = 0;
     for (const Sequence& row : rows_) longest = std::max(longest, row.runs() ? row.live() : 0);
     const std::int64_t shared = std::max(plan::rung_above(ladder, longest), least_rung());
@@ -359,34 +320,20 @@ class Session::Run {
     release_left();
   }
 
-  /// From a full rung whose successor is late, the rung to go to.
+  /// Where a full rung's successor is not ready, perhaps another one is.
   void choose_rung() {
     const Sequence& row = rows_.front();
-    if (!planned_ || rows_.size() > 1 || !first_token_out_ || row.live() < row.capacity()) return;
-    if (programs_.ready(needs())) return;
-    Prospects::BoundaryQuery query{
-        .live = row.live(), .most = row.plan(job_.max_new_tokens).most, .tier = tier_};
-    for (const std::int64_t rung : ladder_) {
-      if (rung > row.live()) query.rungs.push_back(rung);
-    }
-    const plan::RungDecision decision = plan::choose_rung(programs_.prospects().boundary(query));
-    if (decision.rung == query.rungs.front()) return;
-    recorder_.decision("go to rung " + std::to_string(decision.rung), decision.reason);
-    std::erase_if(ladder_,
-                  [&](std::int64_t rung) { return rung > row.live() && rung < decision.rung; });
+    if (!route_.planned() || rows_.size() > 1 || !first_token_out_) return;
+    if (row.live() < row.capacity() || programs_.ready(needs())) return;
+    route_.choose_rung(row.live(), row.plan(job_.max_new_tokens).most);
   }
 
   /// Whether there is a faster program for the step than the one in use; it is used from now on.
   bool adopt_better() {
-    if (!planned_ || !decode_ || options_.prospects.forms.size() < 2) return false;
-    if (tier_ + 1 == static_cast<std::int64_t>(options_.prospects.forms.size()) &&
-        decode_->shape().tier == tier_) {
-      return false;
-    }
+    if (!decode_ || !route_.may_rise(decode_->shape().tier)) return false;
     const auto next = programs_.better(needs(), standing());
     if (!next || decode_->shape().rung != next->need.rung) return false;
-    use(*next);
-    tier_ = next->need.tier;
+    route_.take_up(next->need, next->reason);
     return true;
   }
 
@@ -440,8 +387,8 @@ class Session::Run {
   }
 
   [[nodiscard]] plan::Needs needs() const {
-    plan::NeedsQuery query{.ladder = ladder_,
-                           .chunk = chunk_,
+    plan::NeedsQuery query{.ladder = route_.ladder(),
+                           .chunk = route_.chunk(),
                            .batch = static_cast<std::int64_t>(rows_.size()),
                            .own_rungs = own_rungs_,
                            .least_rung = least_rung()};
@@ -449,38 +396,21 @@ class Session::Run {
       if (row.runs()) query.sequences.push_back(row.plan(job_.max_new_tokens));
     }
     plan::Needs needs = plan::needs_of(query);
-    if (tier_ > 0) choose_tiers(needs);
+    route_.choose_tiers(needs);
     return needs;
   }
 
-  /// In which form the decode programs are wanted, once a higher one was in use.
-  void choose_tiers(plan::Needs& needs) const {
-    const plan::Estimate token = programs_.prospects().step({.rung = needs.programs.front().rung,
-                                                             .batch = needs.programs.front().batch,
-                                                             .tier = tier_});
-    for (std::size_t index = 0; index < needs.programs.size(); ++index) {
-      plan::Need& need = needs.programs[index];
-      if (need.tokens != 1) continue;
-      need.tier = tier_;
-      if (index > needs.now) continue;  // what is far off has time
-      need.tier = programs_.prospects().tier_for(
-          {.need = need,
-           .most = tier_,
-           .first_use_s = static_cast<double>(needs.first_use[index].steps) * token.typical_s});
-    }
-  }
-
   [[nodiscard]] Standing standing() const {
-    Standing standing{.chunk = chunk_,
+    Standing standing{.chunk = route_.chunk(),
                       .batch = static_cast<std::int64_t>(rows_.size()),
-                      .tier = tier_,
-                      .last_rung = ladder_.back(),
+                      .tier = route_.tier(),
+                      .last_rung = route_.ladder().back(),
                       .rungs = rungs_in_use()};
     for (const Sequence& row : rows_) {
       if (!row.runs()) continue;
       standing.prompt_left += row.prompt_left();
       if (row.prompt_left() > 0) {
-        const std::int64_t rung = plan::rung_above(ladder_, row.live());
+        const std::int64_t rung = plan::rung_above(route_.ladder(), row.live());
         standing.left_on_rung.push_back(std::min(row.prompt_left(), rung - row.live()));
       }
       const plan::Sequence plan = row.plan(job_.max_new_tokens);
@@ -510,11 +440,12 @@ class Session::Run {
     for (const Sequence& row : rows_) {
       if (!row.runs()) continue;
       if (row.program) rungs.push_back(row.program->shape().rung);
-      if (row.prompt_left() > 0) rungs.push_back(plan::rung_above(ladder_, row.live()));
-      if (own_rungs_) rungs.push_back(plan::rung_above(ladder_, row.live() + row.prompt_left()));
+      if (row.prompt_left() > 0) rungs.push_back(plan::rung_above(route_.ladder(), row.live()));
+      if (own_rungs_)
+        rungs.push_back(plan::rung_above(route_.ladder(), row.live() + row.prompt_left()));
       longest = std::max(longest, row.live() + row.prompt_left());
     }
-    if (!own_rungs_) rungs.push_back(plan::rung_above(ladder_, longest));
+    if (!own_rungs_) rungs.push_back(plan::rung_above(route_.ladder(), longest));
     return rungs;
   }
 
@@ -600,8 +531,8 @@ class Session::Run {
     for (Sequence& row : rows_) {
       row.make_cache(options_.axes.kv,
                      {.layout = options_.layout,
-                      .first_capacity = count(ladder_.front()),
-                      .last_capacity = count(ladder_.back())},
+                      .first_capacity = count(route_.ladder().front()),
+                      .last_capacity = count(route_.ladder().back())},
                      dependencies_.pages, result_.kv_fallback);
     }
     if (!result_.kv_fallback.empty()) recorder_.decision("kv fallback", result_.kv_fallback);
@@ -636,8 +567,8 @@ class Session::Run {
   /// A static graph reads all rows of its rung, also those that nobody wrote: their page faults are
   /// paid in shares before the switch, not by the first token behind it.
   void prefault(Sequence& row, std::int64_t tokens_a_step) const {
-    if (!row.runs() || row.capacity() == ladder_.back()) return;
-    row.prefault(plan::rung_above(ladder_, row.capacity()),
+    if (!row.runs() || row.capacity() == route_.ladder().back()) return;
+    row.prefault(plan::rung_above(route_.ladder(), row.capacity()),
                  (row.capacity() - row.live()) / tokens_a_step);
   }
 
@@ -673,13 +604,10 @@ class Session::Run {
   const Callbacks& callbacks_;
   RunResult& result_;
   const bool own_rungs_;
-  const bool planned_;
-  std::vector<std::int64_t> ladder_;  ///< without the rungs that were passed over
-  std::int64_t chunk_;
-  std::int64_t tier_ = 0;  ///< the highest that was in use
   Recorder recorder_;
   plan::CostModel own_costs_;
   RequestPrograms programs_;
+  Route route_;
   std::vector<Sequence> rows_;
   plan::Needs needs_;  ///< as of the last move
   bool left_ = true;   ///< a rung may have been, by a sequence that ended or an earlier request

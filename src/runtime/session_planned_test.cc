@@ -83,11 +83,12 @@ TEST(PlannedTest, AChunkThatFailedIsReadInAnother) {
   options.chunks = {4, 16};
   World world(options);
   world.script->compile_failures[prefill_at(64, 16)] = "no";
-  world.script->compile_failures[decode_at(64)] = "no";  // or it goes token by token
   const Outcome first = world.run({.prompt = prompt_of(40), .max_new_tokens = 1});
   EXPECT_EQ(first.result.error, "");
   EXPECT_EQ(first.tokens.size(), 1U);
   EXPECT_EQ(first.wrong_logits, 0U);
+  EXPECT_THAT(world.started(), Contains(prefill_at(64, 16))) << "what the planner preferred";
+  EXPECT_THAT(world.started(), Contains(prefill_at(64, 4)));
   const Outcome second = world.run({.prompt = prompt_of(40), .max_new_tokens = 1});
   EXPECT_EQ(second.tokens, first.tokens);
 }
@@ -97,7 +98,9 @@ TEST(PlannedTest, WhatASecondRequestNeedsIsThereAndNoOtherRung) {
   (void)world.run();
   const Outcome second = world.run({.max_new_tokens = 2});
   EXPECT_EQ(second.result.error, "");
-  for (const graph::ProgramShape& shape : world.store->settled()) EXPECT_LE(shape.rung, 64);
+  const auto settled = world.store->settled();
+  EXPECT_THAT(settled, Contains(decode_at(32)));
+  for (const graph::ProgramShape& shape : settled) EXPECT_LE(shape.rung, 64);
 }
 
 }  // namespace
