@@ -23,7 +23,8 @@ std::shared_ptr<compile::Backend> backend(const Rig::Options& options) {
           loaded().decoder,
           {.partition = options.partition,
            .cache = {.type = to_element(options.kv_type), .block_rows = options.block_rows},
-           .open_tokens = options.open_tokens})},
+           .open_tokens = options.open_tokens,
+           .joined = options.joined})},
       .device = "CPU",
       .device_threads = 1});
 }

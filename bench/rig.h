@@ -38,6 +38,8 @@ class Rig {
     std::int64_t block_rows = 128;
     /// Parts without an attention take any number of tokens, as in the library; otherwise one.
     bool open_tokens = true;
+    /// Bodies are one part, which pauses at every attention; not with open tokens.
+    bool joined = false;
     std::int64_t first_rung = 0;
     std::int64_t last_rung = 0;
   };

@@ -110,17 +110,21 @@ struct DecoderForm {
   std::string name;
   Partition partition;
   bool open_tokens = false;
+  bool joined = false;
   double expected = 1;  ///< of runtime::Form
 };
 
 /// What a pipeline decodes with, by tier. A fixed schedule has one form. The planner may put behind
-/// groups of layers, whose compile is short, the cut at attention, whose steps are; and behind open
-/// shapes, which are ready sooner because prompts use the same, static ones: a device keeps books
-/// of every open shape at every step.
-std::vector<DecoderForm> forms_of(const Axes& axes, bool open_tokens) {
+/// groups of layers, whose compile is short, the cut at attention, whose steps are; and behind
+/// parts of open shapes, which are ready sooner because prompts use the same and two cores compile
+/// them, static ones joined in one: a device keeps books of every open shape at every step, and
+/// makes kernels of its own for every part, which push one another out of the caches.
+std::vector<DecoderForm> forms_of(const Axes& axes, const std::string& device) {
+  const bool open_tokens = compile::takes_any_tokens(device);
+  const bool joined = compile::runs_host_operations(device);
   // Measured on the CPU device: docs/decisions/0007. Elsewhere what a device makes of it counts.
   constexpr double kAttentionOverBlocks = 0.7;
-  constexpr double kStaticOverOpen = 0.88;
+  constexpr double kJoinedOverOpen = 0.8;
   std::vector<DecoderForm> forms = {
       {.name = to_string(axes.partition), .partition = axes.partition, .open_tokens = open_tokens}};
   if (axes.schedule != Schedule::kPlanned || axes.partition == Partition::kWhole) return forms;
@@ -131,10 +135,11 @@ std::vector<DecoderForm> forms_of(const Axes& axes, bool open_tokens) {
                      .open_tokens = open_tokens,
                      .expected = kAttentionOverBlocks});
   }
-  if (open_tokens) {
-    forms.push_back({.name = attention + "/static",
+  if (joined) {
+    forms.push_back({.name = attention + "/joined",
                      .partition = Partition::kAttention,
-                     .expected = kStaticOverOpen});
+                     .joined = true,
+                     .expected = kJoinedOverOpen});
   }
   return forms;
 }
@@ -178,7 +183,7 @@ struct LLMPipeline::Impl {
         device(std::move(device_name)),
         config(std::move(chosen)),
         decoder(*graph),
-        forms(forms_of(config.axes, compile::takes_any_tokens(device))),
+        forms(forms_of(config.axes, device)),
         executor({.cores = config.compile_cores}),
         helper({.cores = config.device_cores}),
         programs({.backend = backend(graph, core), .device = device, .helper = &helper}, executor,
@@ -245,16 +250,15 @@ struct LLMPipeline::Impl {
                              .partition = form.partition,
                              .cache = {.type = layout.type,
                                        .block_rows = static_cast<std::int64_t>(layout.block_rows)},
-                             .open_tokens = form.open_tokens});
+                             .open_tokens = form.open_tokens,
+                             .joined = form.joined});
     }
-    std::shared_ptr<compile::Backend> made =
-        std::make_shared<compile::OpenVinoBackend>(compile::OpenVinoBackend::Options{
-            .core = core,
-            .tiers = std::move(tiers),
-            .tiers_share = forms.front().partition == forms.back().partition,
-            .device = device,
-            .device_threads =
-                static_cast<int>(std::max<std::size_t>(1, config.device_cores.size()))});
+    std::shared_ptr<compile::Backend> made = std::make_shared<compile::OpenVinoBackend>(
+        compile::OpenVinoBackend::Options{.core = core,
+                                          .tiers = std::move(tiers),
+                                          .device = device,
+                                          .device_threads = static_cast<int>(std::max<std::size_t>(
+                                              1, config.device_cores.size()))});
     if (const auto& failure = config.inject_compile_failure) {
       made = std::make_shared<compile::FailingBackend>(compile::FailingBackend::Options{
           .backend = made, .rung = failure->rung, .message = failure->message});

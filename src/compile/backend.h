@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,8 +21,12 @@ class Request {
   /// Binds caller-owned memory, which must stay valid while bound; it is used in place.
   virtual void bind_input(std::size_t port, const TensorView& tensor) = 0;
   virtual void bind_output(std::size_t port, const TensorView& tensor) = 0;
-  /// Runs to completion. Throws Error(kDevice).
-  virtual void run() = 0;
+  /// Called at pause `pause` of a part that pauses: what goes out there is written where it is
+  /// bound, what comes in is read from there afterwards. An exception ends the run.
+  using AtPause = std::function<void(std::size_t pause)>;
+  /// Runs to completion, on the caller's thread where it pauses. Throws Error(kDevice), or what
+  /// `at_pause` threw.
+  virtual void run(const AtPause& at_pause) = 0;
 };
 
 /// A compiled part. Shared by the programs that use it.

@@ -48,6 +48,8 @@ class FakeBackend final : public Backend {
     bool cut = false;
     /// Of these parts, "rows" and "head" serve every batch and number of tokens.
     bool open = false;
+    /// With `cut`: rows and head are one part, "bodies", that pauses at every layer.
+    bool joined = false;
     std::string device = "FAKE";
   };
   struct Compile {
@@ -62,7 +64,9 @@ class FakeBackend final : public Backend {
 
   [[nodiscard]] graph::ProgramSpec spec(const graph::ProgramShape& shape) const override {
     SpecBuilder builder(shape, options_.block_rows);
-    graph::ProgramSpec spec = options_.cut ? builder.cut() : builder.whole();
+    graph::ProgramSpec spec = !options_.cut     ? builder.whole()
+                              : options_.joined ? builder.joined()
+                                                : builder.cut();
     for (graph::PartSpec& part : spec.parts) {
       if (options_.open && !part.depends_on_rung) {
         part.depends_on_batch = part.depends_on_tokens = part.depends_on_tier = false;
@@ -82,7 +86,7 @@ class FakeBackend final : public Backend {
     if (failure != script_->compile_failures.end()) throw std::runtime_error(failure->second);
     const auto devices = script_->devices.find(shape);
     return std::make_shared<FakeArtifact>(
-        options_.cut ? static_cast<FakePart>(part + 1) : FakePart::kWhole,
+        kind_of(part),
         devices == script_->devices.end() ? std::vector{options_.device} : devices->second,
         script_);
   }
@@ -91,6 +95,12 @@ class FakeBackend final : public Backend {
   [[nodiscard]] const std::vector<Compile>& compiles() const { return compiles_; }
 
  private:
+  [[nodiscard]] FakePart kind_of(std::size_t part) const {
+    if (!options_.cut) return FakePart::kWhole;
+    if (options_.joined) return part == 0 ? FakePart::kJoined : FakePart::kAttend;
+    return static_cast<FakePart>(part + 1);
+  }
+
   class SpecBuilder {
    public:
     SpecBuilder(const graph::ProgramShape& shape, std::int64_t block_rows)
@@ -155,6 +165,21 @@ class FakeBackend final : public Backend {
       spec_.calls = {rows};
       spec_.calls.insert(spec_.calls.end(), attends.begin(), attends.end());
       spec_.calls.push_back(head);
+      return std::move(spec_);
+    }
+
+    graph::ProgramSpec joined() {
+      spec_ = cut();
+      const graph::CallSpec& head = spec_.calls.back();
+      graph::CallSpec& bodies = spec_.calls.front();
+      bodies.inputs.insert(bodies.inputs.end(), head.inputs.begin(), head.inputs.end());
+      bodies.outputs.insert(bodies.outputs.end(), head.outputs.begin(), head.outputs.end());
+      spec_.calls.pop_back();
+      spec_.parts.pop_back();
+      spec_.parts.front().name = "bodies";
+      for (std::size_t index = 1; index < spec_.calls.size(); ++index) {
+        spec_.calls[index].within = graph::PausePoint{.call = 0, .pause = (index - 1) / batch_};
+      }
       return std::move(spec_);
     }
 

@@ -51,8 +51,9 @@ struct FakeScript {
   }
 };
 
-/// What a part computes. kWhole is the other three in one.
-enum class FakePart { kWhole, kRows, kAttend, kHead };
+/// What a part computes. kWhole is the other three in one; kJoined is rows and head with a pause a
+/// layer between.
+enum class FakePart { kWhole, kRows, kAttend, kHead, kJoined };
 
 /// Runs one part. A step that breaks the contract fails with Error(kDevice).
 class FakeRequest final : public Request {
@@ -67,7 +68,7 @@ class FakeRequest final : public Request {
     bind(outputs_, port, tensor);
   }
 
-  void run() override {
+  void run(const AtPause& at_pause) override {
     if (script_->on_call) script_->on_call();
     switch (part_) {
       case FakePart::kWhole: {
@@ -95,14 +96,13 @@ class FakeRequest final : public Request {
         break;
       }
       case FakePart::kHead:
-        for (std::size_t row = 0; row < outputs_.at(0).shape.at(0); ++row) {
-          std::vector<std::uint64_t> states;
-          for (const TensorView& input : inputs_) {
-            const auto* words = data<std::uint32_t>(input) + 2 * row;
-            states.push_back((std::uint64_t{words[0]} << 32U) | words[1]);
-          }
-          FakeModel::logits(states, logits_of(row));
-        }
+        head(inputs_);
+        break;
+      case FakePart::kJoined:
+        begin_step();
+        make_rows({inputs_.begin(), 2}, {outputs_.begin(), 2 * FakeModel::kLayers});
+        for (std::size_t layer = 0; layer < FakeModel::kLayers; ++layer) at_pause(layer);
+        head({inputs_.begin() + 2, FakeModel::kLayers});
         break;
     }
   }
@@ -134,6 +134,18 @@ class FakeRequest final : public Request {
                   .made = {data<float>(made[0]) + skipped, data<float>(made[1]) + skipped}}));
     }
     FakeModel::logits(states, logits_of(row));
+  }
+
+  /// The layers' states -> logits.
+  void head(std::span<const TensorView> layers) const {
+    for (std::size_t row = 0; row < outputs_.back().shape.at(0); ++row) {
+      std::vector<std::uint64_t> states;
+      for (const TensorView& layer : layers) {
+        const auto* words = data<std::uint32_t>(layer) + 2 * row;
+        states.push_back((std::uint64_t{words[0]} << 32U) | words[1]);
+      }
+      FakeModel::logits(states, logits_of(row));
+    }
   }
 
   [[nodiscard]] std::span<float> logits_of(std::size_t row) const {

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "ahead/error.h"
-#include "base/check.h"
 #include "base/text.h"
-#include "graph/element_type.h"
+#include "compile/openvino_request.h"
+#include "graph/pause.h"
 #include "openvino/core/version.hpp"
 #include "openvino/runtime/intel_cpu/properties.hpp"
 #include "openvino/runtime/properties.hpp"
@@ -15,69 +15,44 @@
 namespace ahead::compile {
 namespace {
 
-ov::Tensor to_tensor(const TensorView& tensor) {
-  return {graph::to_openvino(tensor.type), ov::Shape(tensor.shape), tensor.data};
-}
-
-class OpenVinoRequest final : public Request {
- public:
-  /// `weights` go to the last inputs.
-  OpenVinoRequest(ov::CompiledModel& model, const std::vector<ov::Tensor>& weights)
-      : request_(model.create_infer_request()), inputs_(model.inputs()), outputs_(model.outputs()) {
-    AHEAD_CHECK(weights.size() <= inputs_.size(), "weights are inputs");
-    std::size_t port = inputs_.size() - weights.size();
-    for (const ov::Tensor& tensor : weights) bind(inputs_[port++], tensor);
-  }
-
-  void bind_input(std::size_t port, const TensorView& tensor) override {
-    bind(inputs_.at(port), to_tensor(tensor));
-  }
-  void bind_output(std::size_t port, const TensorView& tensor) override {
-    bind(outputs_.at(port), to_tensor(tensor));
-  }
-  void run() override {
-    try {
-      request_.infer();
-    } catch (const std::exception& error) {
-      throw Error(ErrorKind::kDevice, "the device failed during a step: " +
-                                          reason_of(error.what()) + "; run the request again");
-    }
-  }
-
- private:
-  void bind(const ov::Output<const ov::Node>& port, const ov::Tensor& tensor) {
-    try {
-      request_.set_tensor(port, tensor);
-    } catch (const std::exception& error) {
-      throw Error(ErrorKind::kDevice,
-                  "the device refused a tensor of " + std::to_string(tensor.get_byte_size()) +
-                      " bytes: " + reason_of(error.what()) + "; run the request again");
-    }
-  }
-
-  ov::InferRequest request_;
-  std::vector<ov::Output<const ov::Node>> inputs_;
-  std::vector<ov::Output<const ov::Node>> outputs_;
-};
-
 class OpenVinoArtifact final : public Artifact {
  public:
-  OpenVinoArtifact(ov::CompiledModel model, std::vector<std::vector<ov::Tensor>> weight_sets)
-      : model_(std::move(model)), weight_sets_(std::move(weight_sets)) {}
+  struct Options {
+    ov::CompiledModel model;
+    std::vector<std::vector<ov::Tensor>> weight_sets;  ///< views of the decoder's memory
+    std::size_t pauses = 0;
+    std::shared_ptr<PauseRelay> relay;
+  };
+  explicit OpenVinoArtifact(Options options) : options_(std::move(options)) {}
 
   [[nodiscard]] std::unique_ptr<Request> create_request(std::size_t weights) override {
     static const std::vector<ov::Tensor> kInside;
-    return std::make_unique<OpenVinoRequest>(
-        model_, weight_sets_.empty() ? kInside : weight_sets_.at(weights));
+    return std::make_unique<OpenVinoRequest>(OpenVinoRequest::Options{
+        .model = options_.model,
+        .weights = options_.weight_sets.empty() ? kInside : options_.weight_sets.at(weights),
+        .pauses = options_.pauses,
+        .relay = options_.relay});
   }
   [[nodiscard]] std::vector<std::string> execution_devices() const override {
-    return model_.get_property(ov::execution_devices);
+    return options_.model.get_property(ov::execution_devices);
   }
 
  private:
-  ov::CompiledModel model_;
-  const std::vector<std::vector<ov::Tensor>> weight_sets_;  ///< views of the decoder's memory
+  Options options_;
 };
+
+/// Who hears the graph's pauses, if it has any; they are counted in `pauses`.
+std::shared_ptr<PauseRelay> relay_of(const ov::Model& graph, std::size_t& pauses) {
+  std::shared_ptr<PauseRelay> relay;
+  for (const auto& node : graph.get_ops()) {
+    const auto pause = ov::as_type_ptr<graph::Pause>(node);
+    if (!pause) continue;
+    if (!relay) relay = std::make_shared<PauseRelay>();
+    pause->set_handler(relay);
+    ++pauses;
+  }
+  return relay;
+}
 
 /// Settings that make the CPU device run on the caller's cores with the numerics of the graph.
 ov::AnyMap cpu_settings(int device_threads, const ov::element::Type& precision) {
@@ -105,11 +80,7 @@ const graph::PartitionedDecoder& OpenVinoBackend::decoder(const graph::ProgramSh
 }
 
 graph::ProgramSpec OpenVinoBackend::spec(const graph::ProgramShape& shape) const {
-  graph::ProgramSpec spec = decoder(shape).spec(shape);
-  if (!options_.tiers_share) {
-    for (graph::PartSpec& part : spec.parts) part.depends_on_tier = true;
-  }
-  return spec;
+  return decoder(shape).spec(shape);
 }
 
 std::shared_ptr<Artifact> OpenVinoBackend::compile(const graph::ProgramShape& shape,
@@ -121,13 +92,17 @@ std::shared_ptr<Artifact> OpenVinoBackend::compile(const graph::ProgramShape& sh
                      computes_in_f16(*options_.core, options_.device);
     settings = cpu_settings(options_.device_threads, f16 ? ov::element::f16 : ov::element::f32);
   }
-  return std::make_shared<OpenVinoArtifact>(
-      options_.core->compile_model(graph, options_.device, settings),
-      decoder(shape).weight_sets(part));
+  OpenVinoArtifact::Options made{.weight_sets = decoder(shape).weight_sets(part)};
+  made.relay = relay_of(*graph, made.pauses);
+  made.model = options_.core->compile_model(graph, options_.device, settings);
+  return std::make_shared<OpenVinoArtifact>(std::move(made));
 }
 
 // The CPU device does; an NPU's compiler wants every dimension.
 bool takes_any_tokens(const std::string& device) { return device == "CPU"; }
+
+// It is the only one in OpenVINO that runs an operation by its evaluate().
+bool runs_host_operations(const std::string& device) { return device == "CPU"; }
 
 // The CPU device lists FP16 only where the processor has instructions for it.
 bool computes_in_f16(const ov::Core& core, const std::string& device) {

@@ -19,8 +19,6 @@ class OpenVinoBackend final : public Backend {
     std::shared_ptr<ov::Core> core;
     /// By tier, at least one.
     std::vector<graph::PartitionedDecoder> tiers;
-    /// They are cut alike, and share what does not depend on the tier.
-    bool tiers_share = true;
     std::string device;
     int device_threads = 1;
   };
@@ -38,6 +36,10 @@ class OpenVinoBackend final : public Backend {
 
 /// Whether `device` runs graphs whose number of tokens is open as fast as static ones.
 [[nodiscard]] bool takes_any_tokens(const std::string& device);
+
+/// Whether `device` runs an operation it does not know by the operation's own code, on the caller's
+/// thread.
+[[nodiscard]] bool runs_host_operations(const std::string& device);
 
 /// Whether `device` computes in f16, and not only stores it.
 [[nodiscard]] bool computes_in_f16(const ov::Core& core, const std::string& device);

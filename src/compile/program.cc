@@ -59,6 +59,11 @@ Program::Program(graph::ProgramSpec spec, std::vector<std::shared_ptr<Artifact>>
   }
   for (std::size_t index = 0; index < spec_.calls.size(); ++index) {
     const graph::CallSpec& call = spec_.calls[index];
+    if (call.within) {
+      auto& pauses = within_[call.within->call];
+      if (pauses.size() <= call.within->pause) pauses.resize(call.within->pause + 1);
+      pauses[call.within->pause].push_back(index);
+    }
     if (spec_.parts[call.part].depends_on_rung) {
       calls_.push_back(make_request(call));
       continue;
@@ -87,7 +92,7 @@ void Program::warm_up(bool shared) {
   for (std::size_t index = 0; index < spec_.calls.size(); ++index) {
     const graph::CallSpec& call = spec_.calls[index];
     const graph::PartSpec& part = spec_.parts[call.part];
-    if (!part.depends_on_tokens && shared) calls_[index]->run();
+    if (!part.depends_on_tokens && shared) calls_[index]->run({});
     if (!part.depends_on_rung || part.holds_weights) continue;
     for (std::size_t port = 0; port < call.inputs.size(); ++port) {
       calls_[index]->bind_input(port, on(call.inputs[port], read));
@@ -95,7 +100,7 @@ void Program::warm_up(bool shared) {
     for (std::size_t port = 0; port < call.outputs.size(); ++port) {
       calls_[index]->bind_output(port, on(call.outputs[port], written));
     }
-    calls_[index]->run();
+    calls_[index]->run({});
     bind_values(call, *calls_[index]);
   }
 }
@@ -187,12 +192,15 @@ std::span<std::int32_t> Program::logit_rows() const {
 }
 
 bool Program::run(const std::stop_token& stop) {
-  for (const auto& call : calls_) {
-    if (stop.stop_requested()) return false;
-    call->run();
-  }
-  return true;
+  const std::vector<Program*> all(static_cast<std::size_t>(spec_.shape.batch), this);
+  return run(all, stop);
 }
+
+struct Program::Step {
+  std::span<Program* const> by_row;
+  Program* leader;
+  const std::stop_token& stop;
+};
 
 bool Program::run(std::span<Program* const> by_row, const std::stop_token& stop) {
   const auto leader = std::find_if(by_row.begin(), by_row.end(),
@@ -205,22 +213,39 @@ bool Program::run(std::span<Program* const> by_row, const std::stop_token& stop)
     AHEAD_CHECK(program == nullptr || program->workspace_ == (*leader)->workspace_,
                 "the programs of a step share a workspace");
   }
+  const Step step{by_row, *leader, stop};
   for (std::size_t index = 0; index < spec.calls.size(); ++index) {
-    const graph::CallSpec& call = spec.calls[index];
-    // A batch of one is served whole.
-    const bool own = call.row != graph::kWholeBatch;
-    Program* const program = own ? by_row[static_cast<std::size_t>(call.row)] : *leader;
-    if (!own && spec.parts[call.part].depends_on_rung) {
-      AHEAD_CHECK(
-          std::all_of(by_row.begin(), by_row.end(),
-                      [&](const Program* other) { return other == nullptr || other == program; }),
-          "sequences that one call serves are at one rung");
-    }
-    if (program == nullptr) continue;
-    if (stop.stop_requested()) return false;
-    program->calls_[index]->run();
+    if (!spec.calls[index].within && !run_call(step, index)) return false;
   }
   return true;
+}
+
+bool Program::run_call(const Step& step, std::size_t index) {
+  const graph::ProgramSpec& spec = step.leader->spec_;
+  const graph::CallSpec& call = spec.calls[index];
+  // A batch of one is served whole.
+  const bool own = call.row != graph::kWholeBatch;
+  Program* const program = own ? step.by_row[static_cast<std::size_t>(call.row)] : step.leader;
+  if (!own && spec.parts[call.part].depends_on_rung) {
+    AHEAD_CHECK(
+        std::all_of(step.by_row.begin(), step.by_row.end(),
+                    [&](const Program* other) { return other == nullptr || other == program; }),
+        "sequences that one call serves are at one rung");
+  }
+  if (program == nullptr) return true;
+  if (step.stop.stop_requested()) return false;
+  bool whole = true;
+  const auto within = program->within_.find(index);
+  if (within == program->within_.end()) {
+    program->calls_[index]->run({});
+  } else {
+    program->calls_[index]->run([&](std::size_t pause) {
+      for (const std::size_t inner : within->second.at(pause)) {
+        whole = whole && run_call(step, inner);
+      }
+    });
+  }
+  return whole;
 }
 
 std::span<const float> Program::logits(std::int64_t row) const {

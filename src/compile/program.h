@@ -74,7 +74,8 @@ class Program {
   /// False when `stop` came before the last call began: then the outputs are undefined, and the
   /// next run() is as good as any. A call that has begun runs to its end: the CPU device heeds
   /// ov::InferRequest::cancel() only on threads of its own, which would not be the caller's cores.
-  /// So a stop takes up to one call: all of the step where the program is one part.
+  /// So a stop takes up to one call: all of the step where the program is one part. Calls within
+  /// one that has begun are left out.
   [[nodiscard]] bool run(const std::stop_token& stop);
   /// To the end.
   void run() { (void)run(std::stop_token()); }
@@ -99,6 +100,11 @@ class Program {
     std::size_t port;
   };
 
+  /// The programs of one step.
+  struct Step;
+  /// A call and those within it. False when it was stopped.
+  [[nodiscard]] static bool run_call(const Step& step, std::size_t index);
+
   using ValueKey = std::tuple<graph::Role, std::int64_t, std::int64_t>;
 
   [[nodiscard]] std::shared_ptr<Request> make_request(const graph::CallSpec& call);
@@ -114,6 +120,8 @@ class Program {
   std::map<ValueKey, std::size_t> values_;
   std::map<std::size_t, Buffer> biases_;  ///< by value
   std::vector<std::shared_ptr<Request>> calls_;
+  /// Calls made within another, by pause.
+  std::map<std::size_t, std::vector<std::vector<std::size_t>>> within_;
   std::map<std::size_t, std::vector<Use>> cache_uses_;  ///< by value
   std::map<std::int64_t, std::int64_t> live_rows_;      ///< by sequence
 };

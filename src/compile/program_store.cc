@@ -18,13 +18,13 @@
 namespace ahead::compile {
 namespace {
 
-/// One artifact: a part, and what of tier, batch, tokens and rung the part depends on.
-using ArtifactKey = std::tuple<std::size_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
+/// One artifact: a part by its name, and what of tier, batch, tokens and rung the part depends on.
+using ArtifactKey = std::tuple<std::string, std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
 
 ArtifactKey key_of(const graph::ProgramSpec& spec, std::size_t part) {
   const graph::PartSpec& of = spec.parts[part];
   const graph::ProgramShape& shape = spec.shape;
-  return {part, of.depends_on_tier ? shape.tier : 0, of.depends_on_batch ? shape.batch : 1,
+  return {of.name, of.depends_on_tier ? shape.tier : 0, of.depends_on_batch ? shape.batch : 1,
           of.depends_on_tokens ? shape.tokens : 0, of.depends_on_rung ? shape.rung : 0};
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,9 @@ struct Piece {
   std::vector<std::int64_t> layers;
   /// One sequence at a time: called once for every sequence of the batch.
   bool per_row = false;
+  /// How often the graph pauses (pause.h). What comes in at pause p is the input p behind the
+  /// graph's own; what goes out, q and the new rows, the outputs 3p to 3p + 2 behind its own.
+  std::size_t pauses = 0;
   /// What stands at the graph's parameters behind `inputs`: the weights of every use whose calls
   /// share the piece. Views of the decoder's constants, which they keep alive.
   std::vector<std::vector<ov::Tensor>> weight_sets = {};
@@ -48,6 +52,8 @@ struct Call {
   std::size_t piece = 0;
   std::int64_t layer = 0;
   std::size_t weights = 0;  ///< which of the piece's weight sets, if it has any
+  /// Made at this pause of the piece that pauses, which is called in front of it.
+  std::optional<std::size_t> pause = std::nullopt;
   std::vector<Port> inputs;
   std::vector<Port> outputs;
 };
@@ -58,8 +64,8 @@ struct Cut {
   std::vector<Call> calls;  ///< in the order they run
 };
 
-/// `whole` is the case of one piece. Throws Error(kUnsupportedModel) when the decoder cannot be cut
-/// there.
+/// `whole` is the case of one piece; cut_joined.h has one more. Throws Error(kUnsupportedModel)
+/// when the decoder cannot be cut there.
 [[nodiscard]] Cut cut(const model::Decoder& decoder, Partition partition);
 
 }  // namespace ahead::graph

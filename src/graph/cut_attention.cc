@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "graph/attention_piece.h"
 #include "graph/crossing.h"
 #include "openvino/op/parameter.hpp"
 #include "openvino/op/result.hpp"
@@ -147,7 +148,7 @@ class Cutter {
 
   Cut assemble() {
     Cut cut;
-    std::map<std::pair<std::string, float>, std::size_t> attention_pieces;
+    AttentionPieces attentions(cut.pieces);
     for (std::int64_t stage = 0; stage <= layers_; ++stage) {
       const Body& from = body(stage);
       Piece piece;
@@ -160,49 +161,11 @@ class Cutter {
       cut.pieces.push_back(std::move(piece));
       if (stage == layers_) break;
       const auto& attention = attentions_.at(stage);
-      Piece piece_of_layer = attention_piece(*attention);
-      const auto [found, added] = attention_pieces.emplace(
-          std::pair(piece_of_layer.name, attention->attributes().scale), cut.pieces.size());
-      if (added) cut.pieces.push_back(std::move(piece_of_layer));
-      cut.calls.push_back({.piece = found->second,
-                           .layer = stage - cut.pieces[found->second].layers.front(),
-                           .inputs = {internal_(attention->input_value(0)),
-                                      {Role::kNewK, stage},
-                                      {Role::kNewV, stage}},
-                           .outputs = {internal_(attention->output(0))}});
+      cut.calls.push_back(
+          attentions.call(*attention, {.q = internal_(attention->input_value(0)),
+                                       .attended = internal_(attention->output(0))}));
     }
     return cut;
-  }
-
-  /// A graph of one attention over new rows that a body made. Its ports are those of its own layer;
-  /// calls for other layers are counted from there.
-  static Piece attention_piece(const CachedAttention& attention) {
-    const auto& attributes = attention.attributes();
-    const std::int64_t layer = attributes.layer;
-    const auto parameter = [&](std::int64_t heads) {
-      return std::make_shared<Parameter>(
-          ov::element::f32,
-          ov::PartialShape{1, ov::Dimension::dynamic(), heads, attributes.shape.head_dim});
-    };
-    const ov::ParameterVector inputs = {parameter(attributes.shape.q_heads),
-                                        parameter(attributes.shape.kv_heads),
-                                        parameter(attributes.shape.kv_heads)};
-    const auto cached =
-        std::make_shared<CachedAttention>(inputs[0], inputs[1], inputs[2], attributes);
-    Piece piece;
-    piece.name = "attention." + std::to_string(attributes.shape.q_heads) + "x" +
-                 std::to_string(attributes.shape.kv_heads) + "x" +
-                 std::to_string(attributes.shape.head_dim);
-    piece.graph = std::make_shared<ov::Model>(ov::ResultVector{std::make_shared<Result>(cached)},
-                                              inputs, piece.name);
-    piece.inputs = {{.role = Role::kInternal, .shape = inputs[0]->get_partial_shape()},
-                    {Role::kNewK, layer},
-                    {Role::kNewV, layer}};
-    piece.outputs = {
-        {.role = Role::kInternal, .layer = 1, .shape = cached->get_output_partial_shape(0)}};
-    piece.layers = {layer};
-    piece.per_row = true;
-    return piece;
   }
 
   Body& body(std::int64_t stage) { return bodies_.at(static_cast<std::size_t>(stage)); }

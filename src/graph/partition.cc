@@ -5,6 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include "base/check.h"
+#include "graph/cut_joined.h"
 #include "openvino/op/constant.hpp"
 
 namespace ahead::graph {
@@ -82,7 +84,10 @@ PartitionedDecoder::PartitionedDecoder(std::shared_ptr<const model::Decoder> dec
     : decoder_(std::move(decoder)),
       cache_(options.cache),
       open_tokens_(options.open_tokens),
-      cut_(cut(*decoder_, options.partition)) {
+      cut_(options.joined ? cut_joined(*decoder_) : cut(*decoder_, options.partition)) {
+  AHEAD_CHECK(!options.joined ||
+                  (options.partition.kind == Partition::Kind::kAttention && !options.open_tokens),
+              "joined are static bodies of a cut at attention");
   for (const Piece& piece : cut_.pieces) sizes_.push_back(size_of(*piece.graph));
 }
 
@@ -102,16 +107,20 @@ ProgramSpec PartitionedDecoder::spec(const ProgramShape& shape) const {
                           .operations = sizes_[spec.parts.size()].operations,
                           .weight_bytes = sizes_[spec.parts.size()].weight_bytes});
   }
+  std::size_t pausing = 0;
   for (const Call& call : cut_.calls) {
     const Piece& piece = cut_.pieces[call.piece];
     const PiecePorts ports = ports_of(piece, shape_for(piece, shape));
+    if (piece.pauses > 0) pausing = spec.calls.size();
+    const auto add = [&](std::int64_t row) {
+      spec.calls.push_back(call_spec(call, ports, row, values));
+      if (call.pause) spec.calls.back().within = PausePoint{pausing, *call.pause};
+    };
     if (!piece.per_row || shape.batch == 1) {
-      spec.calls.push_back(call_spec(call, ports, kWholeBatch, values));
+      add(kWholeBatch);
       continue;
     }
-    for (std::int64_t row = 0; row < shape.batch; ++row) {
-      spec.calls.push_back(call_spec(call, ports, row, values));
-    }
+    for (std::int64_t row = 0; row < shape.batch; ++row) add(row);
   }
   return spec;
 }

@@ -28,6 +28,9 @@ class PartitionedDecoder {
     /// The device takes any number of tokens: parts without an attention are built once, for all
     /// batches and token counts.
     bool open_tokens = false;
+    /// With a cut at attention: what lies between the attentions is one part, which pauses at
+    /// each. For a device that runs code of the host; not with open tokens.
+    bool joined = false;
   };
 
   PartitionedDecoder(std::shared_ptr<const model::Decoder> decoder, Options options);

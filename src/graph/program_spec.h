@@ -6,6 +6,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,7 +63,7 @@ inline constexpr std::int64_t kWholeBatch = -1;
 
 /// One part: compiled on its own, used by one call or more.
 struct PartSpec {
-  std::string name;
+  std::string name;  ///< its own in the program; parts of one name that depend on no tier are alike
   bool depends_on_rung = true;
   bool depends_on_batch = true;
   /// Otherwise the part takes any number of tokens, and one artifact serves prefill and decode.
@@ -85,16 +86,24 @@ struct ValueUse {
   constexpr ValueUse(std::size_t index, std::int64_t sequence) : value(index), row(sequence) {}
 };
 
+/// Where a call is made in the middle of another.
+struct PausePoint {
+  std::size_t call = 0;   ///< which one: it comes first among the program's calls
+  std::size_t pause = 0;  ///< which of its part's pauses
+};
+
 /// One invocation of a part: values in the order of the part's ports.
 struct CallSpec {
   std::size_t part = 0;
   std::size_t weights = 0;  ///< which set of the part's weights it uses; the back end binds them
   std::int64_t row = kWholeBatch;  ///< the sequence it serves
+  std::optional<PausePoint> within = std::nullopt;
   std::vector<ValueUse> inputs;
   std::vector<ValueUse> outputs;
 };
 
-/// A program: run the calls in order and a step is done.
+/// A program: run the calls in order, but those within another where that pauses, and a step is
+/// done.
 struct ProgramSpec {
   ProgramShape shape;
   std::vector<PartSpec> parts;

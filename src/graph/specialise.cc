@@ -236,7 +236,8 @@ ValueSpec value_at(const Port& port, const ShapeContext& context) {
 std::shared_ptr<ov::Model> specialise(const Piece& piece, const ShapeContext& context) {
   const std::shared_ptr<ov::Model> graph = piece.graph->clone();
   Inputs inputs(context);
-  for (std::size_t i = 0; i < piece.inputs.size(); ++i) {
+  const std::size_t own_inputs = piece.inputs.size() - piece.pauses;
+  for (std::size_t i = 0; i < own_inputs; ++i) {
     graph->get_parameters().at(i)->output(0).replace(entering(piece.inputs[i], inputs));
   }
   for (const auto& node : graph->get_ordered_ops()) node->revalidate_and_infer_types();
@@ -250,11 +251,14 @@ std::shared_ptr<ov::Model> specialise(const Piece& piece, const ShapeContext& co
 
   const PiecePorts ports = ports_of(piece, context.shape);
   ov::ParameterVector parameters;
-  for (const Port& port : ports.inputs) parameters.push_back(inputs.at(port));
+  for (std::size_t i = 0; i + piece.pauses < ports.inputs.size(); ++i) {
+    parameters.push_back(inputs.at(ports.inputs[i]));
+  }
   const ov::ParameterVector& own = graph->get_parameters();
-  parameters.insert(parameters.end(), own.begin() + std::ssize(piece.inputs), own.end());
+  parameters.insert(parameters.end(), own.begin() + static_cast<std::ptrdiff_t>(own_inputs),
+                    own.end());
   ov::ResultVector results;
-  for (std::size_t i = 0; i < piece.outputs.size(); ++i) {
+  for (std::size_t i = 0; i + 3 * piece.pauses < piece.outputs.size(); ++i) {
     results.push_back(
         result(leaving(graph->get_results().at(i)->input_value(0), piece.outputs[i], context),
                piece.outputs[i]));

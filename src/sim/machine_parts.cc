@@ -52,12 +52,12 @@ void Machine::Request::bind_input(std::size_t port, const TensorView& tensor) {
   fake_->bind_input(port, tensor);
 }
 
-void Machine::Request::run() {
+void Machine::Request::run(const AtPause& at_pause) {
   const bool first_use = !std::exchange(*used_, true);
   const bool warm_up = machine_.timeline_.in_task();
   machine_.call({.artifact = number_, .part = part_, .shape = shape_, .inputs = inputs_},
                 first_use);
-  if (!warm_up) fake_->run();  // a warm-up's zeros are no step
+  if (!warm_up) fake_->run(at_pause);  // a warm-up's zeros are no step
 }
 
 void Machine::Pages::commit(kv::Region region, kv::Range range) {

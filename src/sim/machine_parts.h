@@ -70,7 +70,7 @@ class Machine::Request final : public compile::Request {
   void bind_output(std::size_t port, const TensorView& tensor) override {
     fake_->bind_output(port, tensor);
   }
-  void run() override;
+  void run(const AtPause& at_pause) override;
 
  private:
   Machine& machine_;

@@ -1,0 +1,66 @@
+// One attention as a graph of its own. May use: base, model, OpenVINO.
+#include "graph/attention_piece.h"
+
+#include <memory>
+
+#include "openvino/op/parameter.hpp"
+#include "openvino/op/result.hpp"
+
+namespace ahead::graph {
+namespace {
+
+using model::CachedAttention;
+using ov::op::v0::Parameter;
+
+std::string heads_of(const model::AttentionShape& shape) {
+  return std::to_string(shape.q_heads) + "x" + std::to_string(shape.kv_heads) + "x" +
+         std::to_string(shape.head_dim);
+}
+
+/// Its ports are those of its own layer; calls for other layers are counted from there.
+Piece make(const CachedAttention& attention, const std::string& name) {
+  const auto& attributes = attention.attributes();
+  const std::int64_t layer = attributes.layer;
+  const auto parameter = [&](std::int64_t heads) {
+    return std::make_shared<Parameter>(
+        ov::element::f32,
+        ov::PartialShape{1, ov::Dimension::dynamic(), heads, attributes.shape.head_dim});
+  };
+  const ov::ParameterVector inputs = {parameter(attributes.shape.q_heads),
+                                      parameter(attributes.shape.kv_heads),
+                                      parameter(attributes.shape.kv_heads)};
+  const auto cached =
+      std::make_shared<CachedAttention>(inputs[0], inputs[1], inputs[2], attributes);
+  Piece piece;
+  piece.name = name;
+  piece.graph = std::make_shared<ov::Model>(
+      ov::ResultVector{std::make_shared<ov::op::v0::Result>(cached)}, inputs, piece.name);
+  piece.inputs = {{.role = Role::kInternal, .shape = inputs[0]->get_partial_shape()},
+                  {Role::kNewK, layer},
+                  {Role::kNewV, layer}};
+  piece.outputs = {
+      {.role = Role::kInternal, .layer = 1, .shape = cached->get_output_partial_shape(0)}};
+  piece.layers = {layer};
+  piece.per_row = true;
+  return piece;
+}
+
+}  // namespace
+
+Call AttentionPieces::call(const CachedAttention& attention, const Ends& ends) {
+  const auto& [layer, shape, scale] = attention.attributes();
+  const auto [found, added] = known_.emplace(std::pair(heads_of(shape), scale), pieces_.size());
+  if (added) {
+    // Names tell parts apart, whatever the cut: heads alike at another scale get a number.
+    std::string name = "attention." + heads_of(shape);
+    if (known_.size() > 1) name += "." + std::to_string(known_.size());
+    pieces_.push_back(make(attention, name));
+  }
+  const Piece& piece = pieces_[found->second];
+  return {.piece = found->second,
+          .layer = layer - piece.layers.front(),
+          .inputs = {ends.q, {Role::kNewK, layer}, {Role::kNewV, layer}},
+          .outputs = {ends.attended}};
+}
+
+}  // namespace ahead::graph

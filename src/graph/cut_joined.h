@@ -1,0 +1,14 @@
+// Cutting a decoder at every attention and leaving what lies between in one piece.
+// May use: base, model, OpenVINO.
+#pragma once
+
+#include "graph/cut.h"
+
+namespace ahead::graph {
+
+/// One piece, "bodies", that pauses where a layer attends, and an attention called there. As many
+/// device calls as cut_at_attention() makes become one: what all layers share, a device's kernels
+/// above all, is there once. Throws Error(kUnsupportedModel) when a layer's queries cannot cross.
+[[nodiscard]] Cut cut_joined(const model::Decoder& decoder);
+
+}  // namespace ahead::graph
