@@ -24,7 +24,8 @@ std::shared_ptr<compile::Backend> backend(const Rig::Options& options) {
           {.partition = options.partition,
            .cache = {.type = to_element(options.kv_type), .block_rows = options.block_rows},
            .open_tokens = options.open_tokens,
-           .joined = options.joined})},
+           .joined = options.joined,
+           .panels = options.panels})},
       .device = "CPU",
       .device_threads = 1});
 }

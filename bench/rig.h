@@ -40,6 +40,8 @@ class Rig {
     bool open_tokens = true;
     /// Bodies are one part, which pauses at every attention; not with open tokens.
     bool joined = false;
+    /// Their products of 4-bit weights are the host's.
+    bool panels = false;
     std::int64_t first_rung = 0;
     std::int64_t last_rung = 0;
   };

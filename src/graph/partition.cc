@@ -84,6 +84,7 @@ PartitionedDecoder::PartitionedDecoder(std::shared_ptr<const model::Decoder> dec
     : decoder_(std::move(decoder)),
       cache_(options.cache),
       open_tokens_(options.open_tokens),
+      panels_(options.panels),
       cut_(options.joined ? cut_joined(*decoder_) : cut(*decoder_, options.partition)) {
   AHEAD_CHECK(!options.joined ||
                   (options.partition.kind == Partition::Kind::kAttention && !options.open_tokens),
@@ -128,8 +129,12 @@ ProgramSpec PartitionedDecoder::spec(const ProgramShape& shape) const {
 std::shared_ptr<ov::Model> PartitionedDecoder::build(const ProgramShape& shape,
                                                      std::size_t part) const {
   const Piece& piece = cut_.pieces.at(part);
-  return specialise(
-      piece, {*decoder_, cache_, shape_for(piece, shape), open_tokens_ && piece.layers.empty()});
+  const bool bodies = piece.layers.empty();
+  return specialise(piece, {.decoder = *decoder_,
+                            .cache = cache_,
+                            .shape = shape_for(piece, shape),
+                            .open_tokens = open_tokens_ && bodies,
+                            .panels = panels_ && bodies});
 }
 
 const std::vector<std::vector<ov::Tensor>>& PartitionedDecoder::weight_sets(

@@ -31,6 +31,9 @@ class PartitionedDecoder {
     /// With a cut at attention: what lies between the attentions is one part, which pauses at
     /// each. For a device that runs code of the host; not with open tokens.
     bool joined = false;
+    /// Where they are joined: products of 4-bit weights are the host's. On one thread of a device
+    /// that runs code of the host.
+    bool panels = false;
   };
 
   PartitionedDecoder(std::shared_ptr<const model::Decoder> decoder, Options options);
@@ -50,6 +53,7 @@ class PartitionedDecoder {
   std::shared_ptr<const model::Decoder> decoder_;
   CacheFormat cache_;
   bool open_tokens_;
+  bool panels_;
   Cut cut_;
   std::vector<PieceSize> sizes_;  ///< by piece
 };

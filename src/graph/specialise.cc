@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "graph/block_attention.h"
 #include "graph/element_type.h"
+#include "graph/panel_product.h"
 #include "model/cached_attention.h"
 #include "model/fold.h"
 #include "openvino/op/concat.hpp"
@@ -248,6 +249,8 @@ std::shared_ptr<ov::Model> specialise(const Piece& piece, const ShapeContext& co
       new_rows[attention->attributes().layer] = replace(attention, inputs, context);
     }
   }
+
+  if (context.panels) (void)use_panels(graph);
 
   const PiecePorts ports = ports_of(piece, context.shape);
   ov::ParameterVector parameters;

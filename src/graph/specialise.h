@@ -32,6 +32,8 @@ struct ShapeContext {
   /// Leave batch and tokens open in the graph: only for a piece without attentions, on a device
   /// that takes any number of tokens.
   bool open_tokens = false;
+  /// Products of 4-bit weights are the host's (panel_product.h).
+  bool panels = false;
 };
 
 /// Type and shape of the value at `port`, which is not internal.
