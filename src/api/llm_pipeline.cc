@@ -124,7 +124,7 @@ std::vector<DecoderForm> forms_of(const Axes& axes, const std::string& device) {
   const bool joined = compile::runs_host_operations(device);
   // Measured on the CPU device: docs/decisions/0007. Elsewhere what a device makes of it counts.
   constexpr double kAttentionOverBlocks = 0.7;
-  constexpr double kJoinedOverOpen = 0.8;
+  constexpr double kJoinedOverOpen = 0.75;
   std::vector<DecoderForm> forms = {
       {.name = to_string(axes.partition), .partition = axes.partition, .open_tokens = open_tokens}};
   if (axes.schedule != Schedule::kPlanned || axes.partition == Partition::kWhole) return forms;
@@ -243,6 +243,7 @@ struct LLMPipeline::Impl {
   std::shared_ptr<compile::Backend> backend(const std::shared_ptr<const model::Decoder>& graph,
                                             const std::shared_ptr<ov::Core>& core) const {
     const kv::Layout layout = layout_of(*graph, config);
+    const int threads = std::max(1, static_cast<int>(config.device_cores.size()));
     std::vector<graph::PartitionedDecoder> tiers;
     for (const DecoderForm& form : forms) {
       tiers.emplace_back(graph,
@@ -251,14 +252,12 @@ struct LLMPipeline::Impl {
                              .cache = {.type = layout.type,
                                        .block_rows = static_cast<std::int64_t>(layout.block_rows)},
                              .open_tokens = form.open_tokens,
-                             .joined = form.joined});
+                             .joined = form.joined,
+                             .panels = form.joined && compile::host_products_pay(device, threads)});
     }
-    std::shared_ptr<compile::Backend> made = std::make_shared<compile::OpenVinoBackend>(
-        compile::OpenVinoBackend::Options{.core = core,
-                                          .tiers = std::move(tiers),
-                                          .device = device,
-                                          .device_threads = static_cast<int>(std::max<std::size_t>(
-                                              1, config.device_cores.size()))});
+    std::shared_ptr<compile::Backend> made =
+        std::make_shared<compile::OpenVinoBackend>(compile::OpenVinoBackend::Options{
+            .core = core, .tiers = std::move(tiers), .device = device, .device_threads = threads});
     if (const auto& failure = config.inject_compile_failure) {
       made = std::make_shared<compile::FailingBackend>(compile::FailingBackend::Options{
           .backend = made, .rung = failure->rung, .message = failure->message});

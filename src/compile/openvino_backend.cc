@@ -7,6 +7,7 @@
 #include "ahead/error.h"
 #include "base/text.h"
 #include "compile/openvino_request.h"
+#include "graph/panel_weights.h"
 #include "graph/pause.h"
 #include "openvino/core/version.hpp"
 #include "openvino/runtime/intel_cpu/properties.hpp"
@@ -103,6 +104,10 @@ bool takes_any_tokens(const std::string& device) { return device == "CPU"; }
 
 // It is the only one in OpenVINO that runs an operation by its evaluate().
 bool runs_host_operations(const std::string& device) { return device == "CPU"; }
+
+bool host_products_pay(const std::string& device, int device_threads) {
+  return runs_host_operations(device) && device_threads == 1 && graph::PanelWeights::pays_here();
+}
 
 // The CPU device lists FP16 only where the processor has instructions for it.
 bool computes_in_f16(const ov::Core& core, const std::string& device) {

@@ -41,6 +41,10 @@ class OpenVinoBackend final : public Backend {
 /// thread.
 [[nodiscard]] bool runs_host_operations(const std::string& device);
 
+/// Whether products that the host computes (graph/panel_product.h) are faster there than the
+/// device's own, which may have several threads.
+[[nodiscard]] bool host_products_pay(const std::string& device, int device_threads);
+
 /// Whether `device` computes in f16, and not only stores it.
 [[nodiscard]] bool computes_in_f16(const ov::Core& core, const std::string& device);
 

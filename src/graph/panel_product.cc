@@ -1,6 +1,8 @@
 // Weights from the chain between a product and its constants. May use: OpenVINO.
 #include "graph/panel_product.h"
 
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -26,14 +28,19 @@ std::shared_ptr<Constant> constant_of(const NodeOutput& value) {
                                            : value.get_node_shared_ptr());
 }
 
-/// A number a group; one number stands for all. Empty if the constant is neither.
-std::vector<float> by_group(const Constant& constant, const ov::Shape& codes) {
-  const std::size_t groups = codes[0] * codes[1];
-  if (ov::shape_size(constant.get_shape()) == 1) {
-    return std::vector<float>(groups, constant.cast_vector<float>().front());
+/// A number a group, as bits of f16; one number stands for all. Empty if the constant is neither,
+/// or has a number that f16 has not.
+std::vector<std::uint16_t> by_group(const Constant& constant, const ov::Shape& codes, float added) {
+  const bool single = ov::shape_size(constant.get_shape()) == 1;
+  if (!single && constant.get_shape() != ov::Shape{codes[0], codes[1], 1}) return {};
+  std::vector<std::uint16_t> halves;
+  for (const float number : constant.cast_vector<float>()) {
+    const ov::float16 half(number + added);
+    if (static_cast<float>(half) != number + added || !std::isfinite(number)) return {};
+    halves.push_back(half.to_bits());
   }
-  if (constant.get_shape() != ov::Shape{codes[0], codes[1], 1}) return {};
-  return constant.cast_vector<float>();
+  if (single) halves.resize(codes[0] * codes[1], halves.front());
+  return halves;
 }
 
 /// (codes [- zero points]) * scales, [rows, groups, columns of a group].
@@ -72,22 +79,21 @@ std::shared_ptr<const PanelWeights> panels_of(const Weights& weights) {
       .rows = shape[0], .columns = shape[1] * shape[2], .group = shape[2]};
   if (!PanelWeights::can_hold(size)) return nullptr;
 
-  const std::vector<float> scales = by_group(*weights.scales, shape);
-  std::vector<float> offsets = weights.zero_points ? by_group(*weights.zero_points, shape)
-                                                   : std::vector<float>(shape[0] * shape[1], 0.0F);
-  if (scales.empty() || offsets.empty()) return nullptr;
   // Codes of a signed type count from -8.
-  for (std::size_t i = 0; i < offsets.size(); ++i) {
-    const double zero_point = double{offsets[i]} + (is_signed ? 8 : 0);
-    offsets[i] = static_cast<float>(-double{scales[i]} * zero_point);
-  }
+  const float first = is_signed ? 8 : 0;
+  const std::vector<std::uint16_t> scales = by_group(*weights.scales, shape, 0);
+  const std::vector<std::uint16_t> zero_points =
+      weights.zero_points
+          ? by_group(*weights.zero_points, shape, first)
+          : std::vector<std::uint16_t>(shape[0] * shape[1], ov::float16(first).to_bits());
+  if (scales.empty() || zero_points.empty()) return nullptr;
   const auto* bytes = static_cast<const std::byte*>(weights.codes->get_data_ptr());
   std::vector<std::byte> codes(bytes, bytes + size.rows * size.columns / 2);
   if (is_signed) {
     for (std::byte& two : codes) two ^= std::byte{0x88};
   }
-  return std::make_shared<PanelWeights>(
-      PanelWeights::Source{.size = size, .codes = codes, .scales = scales, .offsets = offsets});
+  return std::make_shared<PanelWeights>(PanelWeights::Source{
+      .size = size, .codes = codes, .scales = scales, .zero_points = zero_points});
 }
 
 }  // namespace

@@ -27,26 +27,38 @@ constexpr std::size_t kLineBytes = 64;
 /// What one call reads and writes.
 struct Operands {
   const std::byte* codes;
-  const float* scales;
-  const float* offsets;
+  const std::byte* groups;
   const float* x;
   float* y;
   std::size_t panels;
-  std::size_t groups;
+  std::size_t panel_groups;
   std::size_t group_words;
 };
 
+/// Finite f16 in the lower half of every word, exactly. Small numbers are computed rather than left
+/// to the processor, which may be told to take them for zero.
+[[gnu::always_inline]] inline void widen(const Words& halves, Floats& floats) {
+  constexpr std::uint32_t kRebias = 112U << 23U;  // from an exponent's bias of 15 to one of 127
+  const Words sign = (halves & 0x8000U) << 16U;
+  const Words exponent = halves & 0x7C00U;
+  const Words moved = ((halves & 0x7FFFU) << 13U) + kRebias;
+  const Words normal = reinterpret_cast<Words>(exponent != 0U);
+  const Words raised = moved + (1U << 23U);  // 2^-14 and the small number on top of it
+  const Floats small = reinterpret_cast<Floats>(raised) - 0x1p-14F;
+  floats = reinterpret_cast<Floats>(
+      ((moved & normal) | (reinterpret_cast<Words>(small) & ~normal)) | sign);
+}
+
 // A panel's codes of one group are words by columns, and in these by rows: a register has a word of
 // every row, and shifting it brings eight columns by turns to where they are converted. A group's
-// scale and offset are applied once: sum((s * c + o) * x) = s * sum(c * x) + o * sum(x).
+// scale and zero point are applied once: sum(s * (c - z) * x) = s * (sum(c * x) - z * sum(x)).
 [[gnu::always_inline]] inline void multiply_panels(const Operands& in) {
   const std::byte* codes = in.codes;
-  const float* scales = in.scales;
-  const float* offsets = in.offsets;
+  const std::byte* groups = in.groups;
   for (std::size_t panel = 0; panel < in.panels; ++panel) {
     Floats total = {};
     const float* x = in.x;
-    for (std::size_t group = 0; group < in.groups; ++group) {
+    for (std::size_t group = 0; group < in.panel_groups; ++group) {
       std::array<Floats, 4> sums = {};  // apart, so that one addition does not wait for another
       std::array<float, 4> plain = {};
       for (std::size_t word = 0; word < in.group_words; ++word) {
@@ -62,14 +74,16 @@ struct Operands {
         codes += sizeof(eight);
         x += PanelWeights::kWordColumns;
       }
+      Words both;
+      std::memcpy(&both, groups, sizeof(both));
+      __builtin_prefetch(groups + kPrefetchBytes / 4);
+      groups += sizeof(both);
       Floats scale;
-      Floats offset;
-      std::memcpy(&scale, scales, sizeof(scale));
-      std::memcpy(&offset, offsets, sizeof(offset));
-      total += scale * ((sums[0] + sums[1]) + (sums[2] + sums[3])) +
-               offset * ((plain[0] + plain[1]) + (plain[2] + plain[3]));
-      scales += kRows;
-      offsets += kRows;
+      Floats zero_point;
+      widen(both & 0xFFFFU, scale);
+      widen(both >> 16U, zero_point);
+      total += scale * (((sums[0] + sums[1]) + (sums[2] + sums[3])) -
+                        zero_point * ((plain[0] + plain[1]) + (plain[2] + plain[3])));
     }
     std::memcpy(in.y + panel * kRows, &total, sizeof(total));
   }
@@ -106,25 +120,25 @@ bool PanelWeights::can_hold(const Size& size) {
 
 bool PanelWeights::pays_here() { return best_here() != multiply_anywhere; }
 
-std::size_t PanelWeights::bytes() const { return offsets_at_ + (offsets_at_ - scales_at_); }
+std::size_t PanelWeights::bytes() const {
+  return groups_at_ + size_.rows * (size_.columns / size_.group) * sizeof(std::uint32_t);
+}
 
 PanelWeights::PanelWeights(const Source& source) : size_(source.size) {
   const auto& [rows, columns, group] = size_;
   AHEAD_CHECK(can_hold(size_), "panels are whole");
   const std::size_t groups = columns / group;
   AHEAD_CHECK(source.codes.size() == rows * columns / 2 && source.scales.size() == rows * groups &&
-                  source.offsets.size() == rows * groups,
-              "codes, scales and offsets are those of the size");
-  scales_at_ = rows * columns / 2;
-  offsets_at_ = scales_at_ + rows * groups * sizeof(float);
-  static_assert(kRows * sizeof(float) == kLineBytes, "every region begins with a line");
+                  source.zero_points.size() == rows * groups,
+              "codes, scales and zero points are those of the size");
+  groups_at_ = rows * columns / 2;
+  static_assert(kRows * sizeof(std::uint32_t) == kLineBytes, "every panel begins with a line");
   memory_.reset(static_cast<std::byte*>(std::aligned_alloc(kLineBytes, bytes())));
   if (!memory_) throw std::bad_alloc();
 
   const std::size_t words = columns / kWordColumns;
-  auto* codes = at<std::uint32_t>(0);
-  auto* scales = at<float>(scales_at_);
-  auto* offsets = at<float>(offsets_at_);
+  auto* to_codes = reinterpret_cast<std::uint32_t*>(memory_.get());
+  auto* to_groups = reinterpret_cast<std::uint32_t*>(memory_.get() + groups_at_);
   for (std::size_t row = 0; row < rows; ++row) {
     const std::size_t panel = row / kRows;
     const std::size_t lane = row % kRows;
@@ -134,11 +148,12 @@ PanelWeights::PanelWeights(const Source& source) : size_(source.size) {
       for (std::size_t byte = 0; byte < sizeof(eight); ++byte) {
         eight |= std::to_integer<std::uint32_t>(from[word * sizeof(eight) + byte]) << (8 * byte);
       }
-      codes[(panel * words + word) * kRows + lane] = eight;
+      to_codes[(panel * words + word) * kRows + lane] = eight;
     }
     for (std::size_t g = 0; g < groups; ++g) {
-      scales[(panel * groups + g) * kRows + lane] = source.scales[row * groups + g];
-      offsets[(panel * groups + g) * kRows + lane] = source.offsets[row * groups + g];
+      const std::size_t flat = row * groups + g;
+      to_groups[(panel * groups + g) * kRows + lane] =
+          source.scales[flat] | std::uint32_t{source.zero_points[flat]} << 16U;
     }
   }
 }
@@ -147,12 +162,11 @@ void PanelWeights::multiply(std::span<const float> x, std::span<float> y) const 
   AHEAD_CHECK(x.size() == size_.columns && y.size() == size_.rows, "vectors fit the weights");
   static const Multiply best = best_here();
   best({.codes = memory_.get(),
-        .scales = at<const float>(scales_at_),
-        .offsets = at<const float>(offsets_at_),
+        .groups = memory_.get() + groups_at_,
         .x = x.data(),
         .y = y.data(),
         .panels = size_.rows / kRows,
-        .groups = size_.columns / size_.group,
+        .panel_groups = size_.columns / size_.group,
         .group_words = size_.group / kWordColumns});
 }
 

@@ -11,8 +11,8 @@
 namespace ahead::graph {
 
 /// A matrix [rows, columns] of codes from 0 to 15, each of which stands for
-/// scale * code + offset; a group of columns in a row has one scale and one offset, as in GGUF's
-/// Q4_0 and Q4_1. Immutable; any thread.
+/// scale * (code - zero point); a group of columns in a row has one scale and one zero point, which
+/// need not be whole, both in f16 as in GGUF's Q4_0 and Q4_1. Immutable; any thread.
 class PanelWeights {
  public:
   /// Rows of a panel: what a vector register of 512 bits holds in f32.
@@ -27,9 +27,9 @@ class PanelWeights {
   };
   struct Source {
     Size size;
-    std::span<const std::byte> codes;  ///< row by row, two to a byte, the lower half first
-    std::span<const float> scales;     ///< [rows, columns / group]
-    std::span<const float> offsets;    ///< likewise
+    std::span<const std::byte> codes;       ///< row by row, two to a byte, the lower half first
+    std::span<const std::uint16_t> scales;  ///< [rows, columns / group], bits of f16, finite
+    std::span<const std::uint16_t> zero_points;  ///< likewise
   };
 
   /// Whether weights of that size can be had as panels.
@@ -52,14 +52,8 @@ class PanelWeights {
   struct Free {
     void operator()(std::byte* memory) const noexcept;
   };
-  template <typename T>
-  [[nodiscard]] T* at(std::size_t offset) const {
-    return reinterpret_cast<T*>(memory_.get() + offset);
-  }
-
   Size size_;
-  std::size_t scales_at_ = 0;   ///< bytes from the begin; codes come first
-  std::size_t offsets_at_ = 0;  ///< likewise
+  std::size_t groups_at_ = 0;  ///< bytes from the begin to the scales and zero points
   std::unique_ptr<std::byte, Free> memory_;
 };
 

@@ -10,34 +10,45 @@
 namespace ahead::graph {
 namespace {
 
-/// A matrix of random codes, scales and offsets.
+/// The number that the bits of a finite f16 stand for.
+double number(std::uint16_t half) {
+  const int exponent = half >> 10U & 31U;
+  const int fraction = half & 1023U;
+  const double size =
+      exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25);
+  return (half & 0x8000U) != 0 ? -size : size;
+}
+
+/// A matrix of random codes, scales and zero points.
 struct Matrix {
   explicit Matrix(const PanelWeights::Size& of, unsigned seed = 1) : size(of) {
     std::mt19937 random(seed);
-    std::uniform_real_distribution<float> real(-1, 1);
     for (std::size_t i = 0; i < size.rows * size.columns / 2; ++i) {
       codes.push_back(static_cast<std::byte>(random() & 255U));
     }
     for (std::size_t i = 0; i < size.rows * size.columns / size.group; ++i) {
-      scales.push_back(real(random));
-      offsets.push_back(real(random));
+      // Bits of any finite f16, the smallest too.
+      scales.push_back(static_cast<std::uint16_t>((random() & 0x83FFU) | (random() % 20) << 10U));
+      zero_points.push_back(
+          static_cast<std::uint16_t>((random() & 0x83FFU) | (random() % 20) << 10U));
     }
   }
 
   [[nodiscard]] PanelWeights panels() const {
-    return PanelWeights({.size = size, .codes = codes, .scales = scales, .offsets = offsets});
+    return PanelWeights(
+        {.size = size, .codes = codes, .scales = scales, .zero_points = zero_points});
   }
   [[nodiscard]] double at(std::size_t row, std::size_t column) const {
     const std::size_t flat = row * size.columns + column;
     const auto code = std::to_integer<unsigned>(codes[flat / 2]) >> (flat % 2 == 0 ? 0U : 4U) & 15U;
     const std::size_t group = flat / size.group;
-    return double{scales[group]} * code + double{offsets[group]};
+    return number(scales[group]) * (code - number(zero_points[group]));
   }
 
   PanelWeights::Size size;
   std::vector<std::byte> codes;
-  std::vector<float> scales;
-  std::vector<float> offsets;
+  std::vector<std::uint16_t> scales;
+  std::vector<std::uint16_t> zero_points;
 };
 
 std::vector<float> random_vector(std::size_t size) {
@@ -105,9 +116,9 @@ TEST(PanelWeightsSizesTest, OnlyWholePanelsGroupsAndWordsCanBeHeld) {
   EXPECT_FALSE(PanelWeights::can_hold({16, 32, 0}));
 }
 
-TEST(PanelWeightsSizesTest, TakesAsMuchMemoryAsItsContentsInF32Scales) {
+TEST(PanelWeightsSizesTest, TakesAsMuchMemoryAsItsContents) {
   const Matrix matrix({32, 64, 32});
-  EXPECT_EQ(matrix.panels().bytes(), 32 * 64 / 2 + 2 * 32 * 2 * sizeof(float));
+  EXPECT_EQ(matrix.panels().bytes(), 32 * 64 / 2 + 2 * 32 * 2 * sizeof(std::uint16_t));
 }
 
 TEST(PanelWeightsDeathTest, VectorsOfAnotherLengthStop) {
