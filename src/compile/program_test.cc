@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "ahead/error.h"
 #include "compile/fake_backend.h"
 
 namespace ahead::compile {
@@ -84,9 +85,17 @@ struct Made {
   std::unique_ptr<Program> program;
 };
 
-Made make(const ProgramShape& shape, bool cut = false) {
+/// How the fake model is made a program.
+enum class Parts { kWhole, kCut, kJoined };
+
+FakeBackend::Options options_of(Parts parts) {
+  return {
+      .block_rows = kBlockRows, .cut = parts != Parts::kWhole, .joined = parts == Parts::kJoined};
+}
+
+Made make(const ProgramShape& shape, Parts parts = Parts::kWhole) {
   Made made;
-  FakeBackend backend({.block_rows = kBlockRows, .cut = cut}, made.script);
+  FakeBackend backend(options_of(parts), made.script);
   graph::ProgramSpec spec = backend.spec(shape);
   for (std::size_t part = 0; part < spec.parts.size(); ++part) {
     made.artifacts.push_back(backend.compile(shape, part));
@@ -106,10 +115,22 @@ void feed(Program& program, std::int64_t live, const std::vector<std::int32_t>& 
   program.run();
 }
 
-class ProgramTest : public testing::TestWithParam<bool> {};
+class ProgramTest : public testing::TestWithParam<Parts> {};
 
-INSTANTIATE_TEST_SUITE_P(Parts, ProgramTest, testing::Bool(),
-                         [](const auto& cut) { return cut.param ? "Cut" : "Whole"; });
+std::string name_of(const testing::TestParamInfo<Parts>& parts) {
+  switch (parts.param) {
+    case Parts::kWhole:
+      return "Whole";
+    case Parts::kCut:
+      return "Cut";
+    case Parts::kJoined:
+      break;
+  }
+  return "Joined";
+}
+
+INSTANTIATE_TEST_SUITE_P(Parts, ProgramTest,
+                         testing::Values(Parts::kWhole, Parts::kCut, Parts::kJoined), name_of);
 
 TEST_P(ProgramTest, FirstStepSeesNoCachedRow) {
   const Made made = make({.rung = 8}, GetParam());
@@ -192,7 +213,7 @@ TEST_P(ProgramTest, NewRowsAreOneSequencesRowsInOrder) {
 
 TEST_P(ProgramTest, ProgramsOfTheSameArtifactsDoNotShareBuffers) {
   const Made made = make({.rung = 8}, GetParam());
-  const FakeBackend backend({.block_rows = kBlockRows, .cut = GetParam()}, made.script);
+  const FakeBackend backend(options_of(GetParam()), made.script);
   Program other(backend.spec({.rung = 8}), made.artifacts);
   Cache cache(8);
   cache.put_all({1, 2});
@@ -246,7 +267,7 @@ TEST(ProgramStopTest, NoCallBeginsBehindAStopAndTheNextRunIsAsGoodAsAny) {
   constexpr std::size_t kCalls = 2 + FakeModel::kLayers;
   for (std::size_t at = 0; at <= kCalls; ++at) {
     SCOPED_TRACE(at);
-    Made made = make({.tokens = 4, .rung = 8}, true);
+    Made made = make({.tokens = 4, .rung = 8}, Parts::kCut);
     Cache cache(8);
     made.program->bind_cache(0, cache.views());
     feed(*made.program, 0, {9, 8, 7, 6});  // leaves values that a stopped run may not be taken for
@@ -263,7 +284,7 @@ TEST(ProgramStopTest, ABatchStopsBetweenItsSequences) {
   constexpr std::size_t kCalls = 2 + 2 * FakeModel::kLayers;
   for (std::size_t at = 0; at <= kCalls; ++at) {
     SCOPED_TRACE(at);
-    Made made = make({.batch = 2, .rung = 8}, true);
+    Made made = make({.batch = 2, .rung = 8}, Parts::kCut);
     Cache first(8);
     Cache second(8);
     made.program->bind_cache(0, first.views());
@@ -274,6 +295,73 @@ TEST(ProgramStopTest, ABatchStopsBetweenItsSequences) {
     EXPECT_EQ(Program::run(by_row, stop.source.get_token()), at == kCalls);
     EXPECT_EQ(stop.calls, at);
   }
+}
+
+// The call that pauses runs to its end, the calls within it do not begin.
+TEST(ProgramStopTest, AStopWithinACallLeavesOutTheCallsThereAndTheNextRunIsAsGoodAsAny) {
+  constexpr std::size_t kCalls = 1 + FakeModel::kLayers;
+  for (std::size_t at = 0; at <= kCalls; ++at) {
+    SCOPED_TRACE(at);
+    Made made = make({.tokens = 4, .rung = 8}, Parts::kJoined);
+    Cache cache(8);
+    made.program->bind_cache(0, cache.views());
+    feed(*made.program, 0, {9, 8, 7, 6});
+    StopAtCall stop(*made.script, at);
+    EXPECT_EQ(made.program->run(stop.source.get_token()), at == kCalls);
+    EXPECT_EQ(stop.calls, at);
+    made.script->on_call = nullptr;
+    feed(*made.program, 0, {1, 2, 3});
+    EXPECT_EQ(copy(made.program->logits(0)), logits_after({1, 2, 3}));
+  }
+}
+
+TEST(ProgramPauseTest, AnErrorWithinACallIsTheRunsAndTheNextRunIsAsGoodAsAny) {
+  Made made = make({.rung = 8}, Parts::kJoined);
+  Cache cache(8);
+  made.program->bind_cache(0, cache.views());
+  std::size_t calls = 0;
+  made.script->on_call = [&] {
+    if (++calls == 3) throw Error(ErrorKind::kDevice, "the second layer failed");
+  };
+  EXPECT_THROW(feed(*made.program, 0, {5}), Error);
+  EXPECT_EQ(calls, 3U);
+  made.script->on_call = nullptr;
+  feed(*made.program, 0, {5});
+  EXPECT_EQ(copy(made.program->logits(0)), logits_after({5}));
+}
+
+TEST(ProgramPauseTest, SequencesAtRungsOfTheirOwnAttendWithTheirOwnPrograms) {
+  const auto script = std::make_shared<FakeScript>();
+  FakeBackend backend(options_of(Parts::kJoined), script);
+  const auto workspace = std::make_shared<Workspace>();
+  const auto program_of = [&](std::int64_t rung) {
+    const ProgramShape shape{.batch = 2, .rung = rung};
+    graph::ProgramSpec spec = backend.spec(shape);
+    std::vector<std::shared_ptr<Artifact>> artifacts;
+    for (std::size_t part = 0; part < spec.parts.size(); ++part) {
+      artifacts.push_back(backend.compile(shape, part));
+    }
+    return Program(std::move(spec), std::move(artifacts), workspace);
+  };
+  Program small = program_of(8);
+  Program large = program_of(12);
+  Cache first(8);
+  first.put_all({1, 2});
+  Cache second(12);
+  second.put_all({3, 4, 5, 6, 7, 8, 9, 10, 11});
+  small.bind_cache(0, first.views());
+  small.set_live_rows(0, 2);
+  large.bind_cache(1, second.views());
+  large.set_live_rows(1, 9);
+  const std::vector<std::int32_t> positions = {2, 9};
+  std::copy(positions.begin(), positions.end(), small.positions().begin());
+  small.tokens()[0] = 20;
+  small.tokens()[1] = 30;
+  small.logit_rows()[1] = 1;
+  const std::vector<Program*> by_row = {&small, &large};
+  EXPECT_TRUE(Program::run(by_row, {}));
+  EXPECT_EQ(copy(small.logits(0)), logits_after({1, 2, 20}));
+  EXPECT_EQ(copy(large.logits(1)), logits_after({3, 4, 5, 6, 7, 8, 9, 10, 11, 30}));
 }
 
 TEST(ProgramDevicesTest, AreNamedOnce) {
@@ -290,7 +378,7 @@ TEST(ProgramDevicesTest, AreNamedOnce) {
 }
 
 TEST(ProgramArtifactsTest, AreHeldAsLongAsTheProgram) {
-  Made made = make({.rung = 8}, true);
+  Made made = make({.rung = 8}, Parts::kCut);
   made.artifacts.clear();
   EXPECT_EQ(made.script->live_artifacts, 3);
   made.program.reset();

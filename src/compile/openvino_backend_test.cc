@@ -1,0 +1,186 @@
+// Forms of one small decoder on the CPU device, and what becomes of errors where a graph pauses.
+#include "compile/openvino_backend.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ahead/error.h"
+#include "compile/openvino_request.h"
+#include "compile/program.h"
+#include "graph/pause.h"
+#include "graph/test_decoder.h"
+#include "openvino/op/abs.hpp"
+#include "openvino/op/parameter.hpp"
+#include "openvino/op/result.hpp"
+#include "openvino/runtime/properties.hpp"
+
+namespace ahead::compile {
+namespace {
+
+constexpr std::int64_t kRung = 32;
+constexpr std::size_t kBlockRows = 16;
+
+/// Tier 0: whole, 1: cut at attention, 2: joined.
+OpenVinoBackend backend(const std::shared_ptr<ov::Core>& core, ElementType cache) {
+  std::vector<graph::PartitionedDecoder> tiers;
+  const graph::CacheFormat format{cache, static_cast<std::int64_t>(kBlockRows)};
+  tiers.emplace_back(graph::small_decoder(), graph::PartitionedDecoder::Options{.cache = format});
+  tiers.emplace_back(
+      graph::small_decoder(),
+      graph::PartitionedDecoder::Options{.partition = Partition::kAttention, .cache = format});
+  tiers.emplace_back(graph::small_decoder(),
+                     graph::PartitionedDecoder::Options{
+                         .partition = Partition::kAttention, .cache = format, .joined = true});
+  return OpenVinoBackend({.core = core, .tiers = std::move(tiers), .device = "CPU"});
+}
+
+/// The logits and new rows of one step behind five rows that are no zeros.
+std::vector<float> step(OpenVinoBackend& backend, std::int64_t tier) {
+  const graph::ProgramShape shape{.rung = kRung, .tier = tier};
+  graph::ProgramSpec spec = backend.spec(shape);
+  std::vector<std::shared_ptr<Artifact>> artifacts;
+  for (std::size_t part = 0; part < spec.parts.size(); ++part) {
+    artifacts.push_back(backend.compile(shape, part));
+  }
+  Program program(std::move(spec), std::move(artifacts));
+  std::vector<std::vector<float>> memory;
+  std::vector<KeyValue> layers;
+  for (int layer = 0; layer < 2; ++layer) {
+    KeyValue of;
+    for (TensorView* view : {&of.k, &of.v}) {
+      auto& values = memory.emplace_back(kRung * 2 * 8);
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        values[i] = static_cast<float>(i * 13 % 17) / 16.0F;
+      }
+      *view = {
+          ElementType::kF32,
+          {kRung / kBlockRows, 2, view == &of.k ? 8 : kBlockRows, view == &of.k ? kBlockRows : 8},
+          nullptr};
+    }
+    layers.push_back(of);
+  }
+  for (std::size_t i = 0; i < memory.size(); ++i) {
+    (i % 2 == 0 ? layers[i / 2].k : layers[i / 2].v).data = memory[i].data();
+  }
+  program.bind_cache(0, layers);
+  program.set_live_rows(0, 5);
+  program.tokens()[0] = 7;
+  program.logit_rows()[0] = 0;
+  program.run();
+  std::vector<float> made(program.logits(0).begin(), program.logits(0).end());
+  for (std::int64_t layer = 0; layer < 2; ++layer) {
+    const KeyValue rows = program.new_rows(layer, 0);
+    for (const TensorView& view : {rows.k, rows.v}) {
+      const auto* values = static_cast<const float*>(view.data);
+      made.insert(made.end(), values, values + element_count(view.shape));
+    }
+  }
+  return made;
+}
+
+TEST(OpenVinoBackend, EveryFormOfADecoderMakesTheSameStep) {
+  OpenVinoBackend made = backend(std::make_shared<ov::Core>(), ElementType::kF32);
+  const std::vector<float> whole = step(made, 0);
+  EXPECT_THAT(step(made, 1), testing::Pointwise(testing::FloatNear(1e-4F), whole));
+  EXPECT_THAT(step(made, 2), testing::Pointwise(testing::FloatNear(1e-4F), whole));
+  EXPECT_GT(*std::max_element(whole.begin(), whole.end()), 1.0F) << "nothing was computed";
+}
+
+/// A graph of two pauses, whose answers reach the result, or of which one does not.
+class Pausing {
+ public:
+  explicit Pausing(bool both = true) {
+    const auto x = std::make_shared<ov::op::v0::Parameter>(ov::element::f32, ov::Shape{2});
+    const auto first = std::make_shared<graph::Pause>(ov::OutputVector{x, x, x}, 0);
+    const auto between = std::make_shared<ov::op::v0::Abs>(first);
+    const auto second =
+        std::make_shared<graph::Pause>(ov::OutputVector{between, between, between}, 1);
+    const ov::Output<ov::Node> end = both ? second->output(0) : between->output(0);
+    for (const auto& pause : {first, second}) pause->set_handler(relay_);
+    model_ = core_.compile_model(
+        std::make_shared<ov::Model>(ov::ResultVector{std::make_shared<ov::op::v0::Result>(end)},
+                                    ov::ParameterVector{x}),
+        "CPU", ov::hint::inference_precision(ov::element::f32), ov::inference_num_threads(1),
+        ov::num_streams(1));
+    request_ = std::make_unique<OpenVinoRequest>(
+        OpenVinoRequest::Options{.model = model_, .weights = none_, .pauses = 2, .relay = relay_});
+    request_->bind_input(0, {ElementType::kF32, {2}, x_});
+    request_->bind_output(0, {ElementType::kF32, {2}, y_});
+    for (std::size_t pause = 0; pause < 2; ++pause) {
+      request_->bind_input(1 + pause, {ElementType::kF32, {2}, answers_[pause]});
+      for (std::size_t value = 0; value < 3; ++value) {
+        // The first as f32, the others as f16.
+        const bool f32 = value == 0;
+        void* to = f32 ? static_cast<void*>(values_[pause]) : static_cast<void*>(rounded_[pause]);
+        request_->bind_output(1 + 3 * pause + value,
+                              {f32 ? ElementType::kF32 : ElementType::kF16, {2}, to});
+      }
+    }
+  }
+
+  ov::Core core_;
+  std::shared_ptr<PauseRelay> relay_ = std::make_shared<PauseRelay>();
+  ov::CompiledModel model_;
+  std::vector<ov::Tensor> none_;
+  std::unique_ptr<OpenVinoRequest> request_;
+  float x_[2] = {1.0F, 1.0F / 3};
+  float y_[2] = {};
+  float answers_[2][2] = {};
+  float values_[2][2] = {};
+  ov::float16 rounded_[2][2] = {};
+};
+
+TEST(OpenVinoRequest, ValuesGoOutAndAnAnswerComesInAtEveryPause) {
+  Pausing graph;
+  std::vector<std::size_t> pauses;
+  graph.request_->run([&](std::size_t pause) {
+    pauses.push_back(pause);
+    graph.answers_[pause][0] = pause == 0 ? -5.0F : 2 * graph.values_[1][0];
+    graph.answers_[pause][1] = pause == 0 ? -6.0F : 2 * graph.values_[1][1];
+  });
+  EXPECT_THAT(pauses, testing::ElementsAre(0, 1));
+  EXPECT_FLOAT_EQ(graph.values_[0][1], 1.0F / 3);
+  EXPECT_EQ(static_cast<float>(graph.rounded_[0][1]), static_cast<float>(ov::float16(1.0F / 3)));
+  EXPECT_FLOAT_EQ(graph.values_[1][0], 5);
+  EXPECT_FLOAT_EQ(graph.y_[0], 10);
+  EXPECT_FLOAT_EQ(graph.y_[1], 12);
+}
+
+TEST(OpenVinoRequest, AnErrorAtAPauseIsTheRunsAsItStandsAndNoFurtherPauseIsCalled) {
+  Pausing graph;
+  int calls = 0;
+  const auto failing = [&](std::size_t) {
+    ++calls;
+    throw Error(ErrorKind::kDevice, "the attention of layer 0 failed");
+  };
+  try {
+    graph.request_->run(failing);
+    ADD_FAILURE() << "the run ended well";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "the attention of layer 0 failed");
+  }
+  EXPECT_EQ(calls, 1);
+  graph.request_->run([&](std::size_t pause) { graph.answers_[pause][0] = 3; });
+  EXPECT_FLOAT_EQ(graph.y_[0], 3);
+}
+
+// Such as after an error of the device's own that got lost on the way.
+TEST(OpenVinoRequest, ARunThatEndsBeforeItsLastPauseIsAnError) {
+  Pausing graph(/*both=*/false);
+  try {
+    graph.request_->run([](std::size_t) {});
+    ADD_FAILURE() << "the run ended well";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("at pause 1 of 2"));
+  }
+}
+
+}  // namespace
+}  // namespace ahead::compile

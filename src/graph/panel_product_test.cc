@@ -1,0 +1,132 @@
+// Products of panels beside the device's own, on the CPU device.
+#include "graph/panel_product.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "openvino/op/constant.hpp"
+#include "openvino/op/convert.hpp"
+#include "openvino/op/matmul.hpp"
+#include "openvino/op/multiply.hpp"
+#include "openvino/op/parameter.hpp"
+#include "openvino/op/reshape.hpp"
+#include "openvino/op/result.hpp"
+#include "openvino/op/subtract.hpp"
+#include "openvino/runtime/core.hpp"
+#include "openvino/runtime/properties.hpp"
+
+namespace ahead::graph {
+namespace {
+
+using NodeOutput = ov::Output<ov::Node>;
+using ov::op::v0::Constant;
+
+struct Form {
+  ov::element::Type codes = ov::element::u4;
+  ov::element::Type zero_points = ov::element::f16;  ///< dynamic: none
+  bool single_zero_point = false;
+  float zero_point_at = 7.25F;  ///< the first; others are spread around it
+  std::size_t rows = 48;
+  std::size_t group = 32;
+};
+
+NodeOutput converted(const std::shared_ptr<Constant>& constant) {
+  return std::make_shared<ov::op::v0::Convert>(constant, ov::element::f32);
+}
+
+/// [3, 1, 96] * weights [rows, 96], as the readers leave it.
+std::shared_ptr<ov::Model> product(const Form& form) {
+  constexpr std::size_t kColumns = 96;
+  const std::size_t groups = kColumns / form.group;
+  std::mt19937 random(3);
+  std::vector<std::int8_t> codes(form.rows * kColumns);
+  const int first = form.codes == ov::element::u4 || form.codes == ov::element::u8 ? 0 : -8;
+  for (auto& code : codes) code = static_cast<std::int8_t>(static_cast<int>(random() % 16) + first);
+  std::vector<float> scales(form.rows * groups);
+  for (float& scale : scales) scale = 0.001F * static_cast<float>(1 + random() % 30);
+  std::vector<float> zero_points(form.single_zero_point ? 1 : form.rows * groups);
+  for (float& zero : zero_points) {
+    zero = form.zero_point_at + 0.25F * static_cast<float>(random() % 4);
+    if (form.zero_points.is_integral()) zero = std::round(zero);
+  }
+  const ov::Shape by_group{form.rows, groups, 1};
+  NodeOutput weights =
+      converted(Constant::create(form.codes, {form.rows, groups, form.group}, codes));
+  if (form.zero_points != ov::element::dynamic) {
+    weights = std::make_shared<ov::op::v1::Subtract>(
+        weights,
+        converted(Constant::create(form.zero_points,
+                                   form.single_zero_point ? ov::Shape{} : by_group, zero_points)));
+  }
+  weights = std::make_shared<ov::op::v1::Multiply>(
+      weights, converted(Constant::create(ov::element::f16, by_group, scales)));
+  weights = std::make_shared<ov::op::v1::Reshape>(
+      weights, Constant::create(ov::element::i64, {2}, {form.rows, kColumns}), false);
+  const auto x =
+      std::make_shared<ov::op::v0::Parameter>(ov::element::f32, ov::Shape{3, 1, kColumns});
+  const auto y = std::make_shared<ov::op::v0::MatMul>(x, weights, false, true);
+  return std::make_shared<ov::Model>(ov::ResultVector{std::make_shared<ov::op::v0::Result>(y)},
+                                     ov::ParameterVector{x});
+}
+
+std::vector<float> run(const std::shared_ptr<ov::Model>& graph) {
+  static ov::Core core;
+  auto request = core.compile_model(graph, "CPU", ov::hint::inference_precision(ov::element::f32),
+                                    ov::hint::dynamic_quantization_group_size(0))
+                     .create_infer_request();
+  ov::Tensor x = request.get_input_tensor();
+  for (std::size_t i = 0; i < x.get_size(); ++i) {
+    x.data<float>()[i] = std::sin(static_cast<float>(i) * 0.37F);
+  }
+  request.infer();
+  const ov::Tensor y = request.get_output_tensor();
+  return {y.data<float>(), y.data<float>() + y.get_size()};
+}
+
+class PanelProductTest : public testing::TestWithParam<Form> {};
+
+INSTANTIATE_TEST_SUITE_P(
+    Forms, PanelProductTest,
+    testing::Values(Form{}, Form{.zero_points = ov::element::u8},
+                    Form{.zero_points = ov::element::u8, .single_zero_point = true},
+                    Form{.zero_points = ov::element::dynamic},
+                    Form{.codes = ov::element::i4, .zero_points = ov::element::dynamic},
+                    Form{.codes = ov::element::i4, .zero_point_at = 0.25F}, Form{.group = 8}));
+
+TEST_P(PanelProductTest, IsTheDevicesOwn) {
+  const std::vector<float> wanted = run(product(GetParam()));
+  const auto graph = product(GetParam());
+  ASSERT_EQ(use_panels(graph), 1U);
+  EXPECT_EQ(graph->output(0).get_shape(), (ov::Shape{3, 1, 48}));
+  const std::vector<float> made = run(graph);
+  ASSERT_EQ(made.size(), wanted.size());
+  for (std::size_t i = 0; i < made.size(); ++i) EXPECT_NEAR(made[i], wanted[i], 2e-5) << i;
+}
+
+class LeftAloneTest : public testing::TestWithParam<Form> {};
+
+// Of 8 bits; with rows that fill no panel; with zero points that f16 cannot hold beside the 8 that
+// a signed code's count begins with.
+INSTANTIATE_TEST_SUITE_P(Forms, LeftAloneTest,
+                         testing::Values(Form{.codes = ov::element::u8}, Form{.rows = 40},
+                                         Form{.codes = ov::element::i4, .zero_point_at = 0.0001F}));
+
+TEST_P(LeftAloneTest, TheProductStaysTheDevices) { EXPECT_EQ(use_panels(product(GetParam())), 0U); }
+
+TEST(PanelProductsTest, AProductWithWhatIsNoWeightStaysTheDevices) {
+  const auto a = std::make_shared<ov::op::v0::Parameter>(ov::element::f32, ov::Shape{2, 32});
+  const auto b = std::make_shared<ov::op::v0::Parameter>(ov::element::f32, ov::Shape{16, 32});
+  const auto y = std::make_shared<ov::op::v0::MatMul>(a, b, false, true);
+  EXPECT_EQ(
+      use_panels(std::make_shared<ov::Model>(
+          ov::ResultVector{std::make_shared<ov::op::v0::Result>(y)}, ov::ParameterVector{a, b})),
+      0U);
+}
+
+}  // namespace
+}  // namespace ahead::graph
