@@ -181,7 +181,7 @@ TEST_F(HistoryFileTest, FullEntriesDoNotOutgrowTheFile) {
     full.steps_s[{"attention", 1, 1, rung}] = samples;
   }
   const HistoryFile file(path);
-  constexpr std::size_t kMany = 12;  // more than go into the file
+  constexpr std::size_t kMany = 8;  // one more than go into the file
   for (std::size_t key = 0; key < kMany; ++key) {
     ASSERT_EQ(file.save(std::to_string(key), full), "");
   }

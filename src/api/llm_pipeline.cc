@@ -105,12 +105,18 @@ PipelineConfig checked(PipelineConfig config, const ModelFacts& facts) {
   return with_cores(std::move(config));
 }
 
+/// What the device decodes with.
+int threads_of(const PipelineConfig& config) {
+  return std::max(1, static_cast<int>(config.device_cores.size()));
+}
+
 /// A form of the decoder, as the back end is to make it.
 struct DecoderForm {
   std::string name;
   Partition partition;
   bool open_tokens = false;
   bool joined = false;
+  bool panels = false;
   double expected = 1;  ///< of runtime::Form
 };
 
@@ -119,12 +125,16 @@ struct DecoderForm {
 /// parts of open shapes, which are ready sooner because prompts use the same and two cores compile
 /// them, static ones joined in one: a device keeps books of every open shape at every step, and
 /// makes kernels of its own for every part, which push one another out of the caches.
-std::vector<DecoderForm> forms_of(const Axes& axes, const std::string& device) {
+std::vector<DecoderForm> forms_of(const PipelineConfig& config, const std::string& device) {
+  const Axes& axes = config.axes;
   const bool open_tokens = compile::takes_any_tokens(device);
   const bool joined = compile::runs_host_operations(device);
-  // Measured on the CPU device: docs/decisions/0007. Elsewhere what a device makes of it counts.
+  const bool panels = compile::host_products_pay(device, threads_of(config));
+  // Measured on the CPU device: docs/decisions/0007 and 0010. Elsewhere what a device makes of it
+  // counts.
   constexpr double kAttentionOverBlocks = 0.7;
-  constexpr double kJoinedOverOpen = 0.75;
+  constexpr double kJoinedOverOpen = 0.86;
+  constexpr double kPanelsOverOpen = 0.75;
   std::vector<DecoderForm> forms = {
       {.name = to_string(axes.partition), .partition = axes.partition, .open_tokens = open_tokens}};
   if (axes.schedule != Schedule::kPlanned || axes.partition == Partition::kWhole) return forms;
@@ -139,7 +149,8 @@ std::vector<DecoderForm> forms_of(const Axes& axes, const std::string& device) {
     forms.push_back({.name = attention + "/joined",
                      .partition = Partition::kAttention,
                      .joined = true,
-                     .expected = kJoinedOverOpen});
+                     .panels = panels,
+                     .expected = panels ? kPanelsOverOpen : kJoinedOverOpen});
   }
   return forms;
 }
@@ -183,7 +194,7 @@ struct LLMPipeline::Impl {
         device(std::move(device_name)),
         config(std::move(chosen)),
         decoder(*graph),
-        forms(forms_of(config.axes, device)),
+        forms(forms_of(config, device)),
         executor({.cores = config.compile_cores}),
         helper({.cores = config.device_cores}),
         programs({.backend = backend(graph, core), .device = device, .helper = &helper}, executor,
@@ -243,7 +254,6 @@ struct LLMPipeline::Impl {
   std::shared_ptr<compile::Backend> backend(const std::shared_ptr<const model::Decoder>& graph,
                                             const std::shared_ptr<ov::Core>& core) const {
     const kv::Layout layout = layout_of(*graph, config);
-    const int threads = std::max(1, static_cast<int>(config.device_cores.size()));
     std::vector<graph::PartitionedDecoder> tiers;
     for (const DecoderForm& form : forms) {
       tiers.emplace_back(graph,
@@ -253,11 +263,13 @@ struct LLMPipeline::Impl {
                                        .block_rows = static_cast<std::int64_t>(layout.block_rows)},
                              .open_tokens = form.open_tokens,
                              .joined = form.joined,
-                             .panels = form.joined && compile::host_products_pay(device, threads)});
+                             .panels = form.panels});
     }
-    std::shared_ptr<compile::Backend> made =
-        std::make_shared<compile::OpenVinoBackend>(compile::OpenVinoBackend::Options{
-            .core = core, .tiers = std::move(tiers), .device = device, .device_threads = threads});
+    std::shared_ptr<compile::Backend> made = std::make_shared<compile::OpenVinoBackend>(
+        compile::OpenVinoBackend::Options{.core = core,
+                                          .tiers = std::move(tiers),
+                                          .device = device,
+                                          .device_threads = threads_of(config)});
     if (const auto& failure = config.inject_compile_failure) {
       made = std::make_shared<compile::FailingBackend>(compile::FailingBackend::Options{
           .backend = made, .rung = failure->rung, .message = failure->message});

@@ -22,10 +22,11 @@ class Request {
   virtual void bind_input(std::size_t port, const TensorView& tensor) = 0;
   virtual void bind_output(std::size_t port, const TensorView& tensor) = 0;
   /// Called at pause `pause` of a part that pauses: what goes out there is written where it is
-  /// bound, what comes in is read from there afterwards. An exception ends the run.
+  /// bound, what comes in is read from there afterwards. After an exception no further pause is
+  /// called.
   using AtPause = std::function<void(std::size_t pause)>;
-  /// Runs to completion, on the caller's thread where it pauses. Throws Error(kDevice), or what
-  /// `at_pause` threw.
+  /// Runs to completion, on the caller's thread where it pauses. Throws Error(kDevice), or at the
+  /// end what `at_pause` threw.
   virtual void run(const AtPause& at_pause) = 0;
 };
 

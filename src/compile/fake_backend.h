@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -48,8 +49,9 @@ class FakeBackend final : public Backend {
     bool cut = false;
     /// Of these parts, "rows" and "head" serve every batch and number of tokens.
     bool open = false;
-    /// With `cut`: rows and head are one part, "bodies", that pauses at every layer.
-    bool joined = false;
+    /// With `cut`: from this tier on rows and head are one part, "bodies", that pauses at every
+    /// layer.
+    std::optional<std::int64_t> joined_from = std::nullopt;
     std::string device = "FAKE";
   };
   struct Compile {
@@ -64,10 +66,11 @@ class FakeBackend final : public Backend {
 
   [[nodiscard]] graph::ProgramSpec spec(const graph::ProgramShape& shape) const override {
     SpecBuilder builder(shape, options_.block_rows);
-    graph::ProgramSpec spec = !options_.cut     ? builder.whole()
-                              : options_.joined ? builder.joined()
-                                                : builder.cut();
+    graph::ProgramSpec spec = !options_.cut   ? builder.whole()
+                              : joined(shape) ? builder.joined()
+                                              : builder.cut();
     for (graph::PartSpec& part : spec.parts) {
+      if (options_.joined_from && part.name == "attend") part.depends_on_tier = false;
       if (options_.open && !part.depends_on_rung) {
         part.depends_on_batch = part.depends_on_tokens = part.depends_on_tier = false;
       }
@@ -86,7 +89,7 @@ class FakeBackend final : public Backend {
     if (failure != script_->compile_failures.end()) throw std::runtime_error(failure->second);
     const auto devices = script_->devices.find(shape);
     return std::make_shared<FakeArtifact>(
-        kind_of(part),
+        kind_of(shape, part),
         devices == script_->devices.end() ? std::vector{options_.device} : devices->second,
         script_);
   }
@@ -94,11 +97,16 @@ class FakeBackend final : public Backend {
   /// Calls of compile() so far. Not while one is under way.
   [[nodiscard]] const std::vector<Compile>& compiles() const { return compiles_; }
 
- private:
-  [[nodiscard]] FakePart kind_of(std::size_t part) const {
+  /// What part `part` of spec(shape) computes.
+  [[nodiscard]] FakePart kind_of(const graph::ProgramShape& shape, std::size_t part) const {
     if (!options_.cut) return FakePart::kWhole;
-    if (options_.joined) return part == 0 ? FakePart::kJoined : FakePart::kAttend;
+    if (joined(shape)) return part == 0 ? FakePart::kAttend : FakePart::kJoined;
     return static_cast<FakePart>(part + 1);
+  }
+
+ private:
+  [[nodiscard]] bool joined(const graph::ProgramShape& shape) const {
+    return options_.joined_from && shape.tier >= *options_.joined_from;
   }
 
   class SpecBuilder {
@@ -168,6 +176,7 @@ class FakeBackend final : public Backend {
       return std::move(spec_);
     }
 
+    /// The attention comes first here: parts are known by their names, not by their places.
     graph::ProgramSpec joined() {
       spec_ = cut();
       const graph::CallSpec& head = spec_.calls.back();
@@ -175,9 +184,11 @@ class FakeBackend final : public Backend {
       bodies.inputs.insert(bodies.inputs.end(), head.inputs.begin(), head.inputs.end());
       bodies.outputs.insert(bodies.outputs.end(), head.outputs.begin(), head.outputs.end());
       spec_.calls.pop_back();
-      spec_.parts.pop_back();
-      spec_.parts.front().name = "bodies";
+      spec_.parts = {spec_.parts[1], spec_.parts[0]};
+      spec_.parts[1].name = "bodies";
+      bodies.part = 1;
       for (std::size_t index = 1; index < spec_.calls.size(); ++index) {
+        spec_.calls[index].part = 0;
         spec_.calls[index].within = graph::PausePoint{.call = 0, .pause = (index - 1) / batch_};
       }
       return std::move(spec_);

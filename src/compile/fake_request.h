@@ -100,8 +100,10 @@ class FakeRequest final : public Request {
         break;
       case FakePart::kJoined:
         begin_step();
-        make_rows({inputs_.begin(), 2}, {outputs_.begin(), 2 * FakeModel::kLayers});
-        for (std::size_t layer = 0; layer < FakeModel::kLayers; ++layer) at_pause(layer);
+        for (std::size_t layer = 0; layer < FakeModel::kLayers; ++layer) {
+          make_rows({inputs_.begin(), 2}, {outputs_.begin() + 2 * layer, 2}, layer);
+          at_pause(layer);
+        }
         head({inputs_.begin() + 2, FakeModel::kLayers});
         break;
     }
@@ -177,19 +179,25 @@ class FakeRequest final : public Request {
 
   /// Tokens and positions -> K and V rows of every layer.
   static void make_rows(std::span<const TensorView> in, std::span<const TensorView> out) {
-    const std::size_t count = element_count(in[0].shape);
     for (std::size_t layer = 0; layer < FakeModel::kLayers; ++layer) {
-      for (std::size_t side = 0; side < 2; ++side) {
-        auto* values = data<float>(out[2 * layer + side]);
-        for (std::size_t i = 0; i < count; ++i) {
-          const std::int32_t token = data<std::int32_t>(in[0])[i];
-          require(token >= 0 && token < static_cast<std::int32_t>(FakeModel::kVocabulary),
-                  "token " + std::to_string(token));
-          for (std::size_t head = 0; head < FakeModel::kKvHeads; ++head) {
-            for (std::size_t dim = 0; dim < FakeModel::kHeadDim; ++dim) {
-              *values++ =
-                  FakeModel::element({layer, data<std::int32_t>(in[1])[i], token, side, head, dim});
-            }
+      make_rows(in, out.subspan(2 * layer, 2), layer);
+    }
+  }
+
+  /// Of one layer.
+  static void make_rows(std::span<const TensorView> in, std::span<const TensorView> out,
+                        std::size_t layer) {
+    const std::size_t count = element_count(in[0].shape);
+    for (std::size_t side = 0; side < 2; ++side) {
+      auto* values = data<float>(out[side]);
+      for (std::size_t i = 0; i < count; ++i) {
+        const std::int32_t token = data<std::int32_t>(in[0])[i];
+        require(token >= 0 && token < static_cast<std::int32_t>(FakeModel::kVocabulary),
+                "token " + std::to_string(token));
+        for (std::size_t head = 0; head < FakeModel::kKvHeads; ++head) {
+          for (std::size_t dim = 0; dim < FakeModel::kHeadDim; ++dim) {
+            *values++ =
+                FakeModel::element({layer, data<std::int32_t>(in[1])[i], token, side, head, dim});
           }
         }
       }

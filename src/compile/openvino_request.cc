@@ -76,7 +76,11 @@ void OpenVinoRequest::run(const AtPause& at_pause) {
     ~Leave() { relay.set_receiver(nullptr); }
   };
   const Leave leave{*relay_};
-  infer();
+  try {
+    infer();
+  } catch (const Error&) {
+    if (!failed_) throw;  // otherwise that came first
+  }
   if (failed_) std::rethrow_exception(std::exchange(failed_, nullptr));
   // The CPU device may lose an exception of its own on the way: then it is known by what is
   // missing.

@@ -275,6 +275,21 @@ TEST_F(ProgramStoreTest, AFailedProgramCanBeTriedAgainOnceReleased) {
   EXPECT_EQ(store->install(kDecode32)->shape(), kDecode32);
 }
 
+// It stands at another place in either form: what counts is its name.
+TEST_F(ProgramStoreTest, FormsShareThePartThatTheyHaveInCommon) {
+  backend =
+      std::make_shared<FakeBackend>(FakeBackend::Options{.cut = true, .joined_from = 1}, script);
+  store = std::make_unique<ProgramStore>(
+      ProgramStore::Options{.backend = backend, .device = "FAKE"}, executor, clock);
+  constexpr ProgramShape kJoined32{.rung = 32, .tier = 1};
+  for (const ProgramShape& shape : {kDecode32, kJoined32}) compile(shape);
+  using Compile = FakeBackend::Compile;
+  EXPECT_EQ(
+      backend->compiles(),
+      (std::vector<Compile>{
+          {kDecode32, "rows"}, {kDecode32, "attend"}, {kDecode32, "head"}, {kJoined32, "bodies"}}));
+}
+
 TEST_F(ProgramStoreTest, PartsAreSharedByTheProgramsTheyDoNotTellApart) {
   open(true);
   constexpr ProgramShape kBatch32{.batch = 2, .rung = 32};

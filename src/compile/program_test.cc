@@ -89,8 +89,9 @@ struct Made {
 enum class Parts { kWhole, kCut, kJoined };
 
 FakeBackend::Options options_of(Parts parts) {
-  return {
-      .block_rows = kBlockRows, .cut = parts != Parts::kWhole, .joined = parts == Parts::kJoined};
+  FakeBackend::Options options{.block_rows = kBlockRows, .cut = parts != Parts::kWhole};
+  if (parts == Parts::kJoined) options.joined_from = 0;
+  return options;
 }
 
 Made make(const ProgramShape& shape, Parts parts = Parts::kWhole) {
@@ -362,6 +363,23 @@ TEST(ProgramPauseTest, SequencesAtRungsOfTheirOwnAttendWithTheirOwnPrograms) {
   EXPECT_TRUE(Program::run(by_row, {}));
   EXPECT_EQ(copy(small.logits(0)), logits_after({1, 2, 20}));
   EXPECT_EQ(copy(large.logits(1)), logits_after({3, 4, 5, 6, 7, 8, 9, 10, 11, 30}));
+}
+
+TEST(ProgramPauseTest, WhatHasNoSequenceIsLeftOut) {
+  Made made = make({.batch = 2, .rung = 8}, Parts::kJoined);
+  Cache cache(8);
+  cache.put_all({1, 2});
+  made.program->bind_cache(1, cache.views());
+  made.program->set_live_rows(1, 2);
+  made.program->tokens()[1] = 3;
+  made.program->positions()[1] = 2;
+  made.program->logit_rows()[1] = 1;
+  std::size_t calls = 0;
+  made.script->on_call = [&] { ++calls; };
+  const std::vector<Program*> by_row = {nullptr, made.program.get()};
+  EXPECT_TRUE(Program::run(by_row, {}));
+  EXPECT_EQ(calls, 1 + FakeModel::kLayers);
+  EXPECT_EQ(copy(made.program->logits(1)), logits_after({1, 2, 3}));
 }
 
 TEST(ProgramDevicesTest, AreNamedOnce) {

@@ -51,7 +51,7 @@ Call AttentionPieces::call(const CachedAttention& attention, const Ends& ends) {
   const auto& [layer, shape, scale] = attention.attributes();
   const auto [found, added] = known_.emplace(std::pair(heads_of(shape), scale), pieces_.size());
   if (added) {
-    // Names tell parts apart, whatever the cut: heads alike at another scale get a number.
+    // Names tell parts apart, whatever the cut: layers are met in the same order in each.
     std::string name = "attention." + heads_of(shape);
     if (known_.size() > 1) name += "." + std::to_string(known_.size());
     pieces_.push_back(make(attention, name));

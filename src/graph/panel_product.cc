@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -52,6 +53,7 @@ struct Weights {
 
 std::optional<Weights> weights_of(const NodeOutput& value) {
   auto node = value.get_node_shared_ptr();
+  if (ov::is_type<ov::op::v0::Convert>(node)) node = node->get_input_node_shared_ptr(0);
   if (ov::is_type<ov::op::v1::Reshape>(node)) node = node->get_input_node_shared_ptr(0);
   const auto multiply = ov::as_type_ptr<ov::op::v1::Multiply>(node);
   if (!multiply) return std::nullopt;
@@ -70,14 +72,21 @@ std::optional<Weights> weights_of(const NodeOutput& value) {
   return weights;
 }
 
-std::shared_ptr<const PanelWeights> panels_of(const Weights& weights) {
+/// Null where `value` is no matrix that panels can hold.
+std::shared_ptr<const PanelWeights> panels_of(const NodeOutput& value) {
+  const std::optional<Weights> found = weights_of(value);
+  if (!found) return nullptr;
+  const Weights& weights = *found;
   const ov::element::Type& type = weights.codes->get_element_type();
   const bool is_signed = type == ov::element::i4;
   if (!is_signed && type != ov::element::u4) return nullptr;
   const ov::Shape& shape = weights.codes->get_shape();
   const PanelWeights::Size size{
       .rows = shape[0], .columns = shape[1] * shape[2], .group = shape[2]};
-  if (!PanelWeights::can_hold(size)) return nullptr;
+  if (!PanelWeights::can_hold(size) ||
+      value.get_partial_shape() != ov::PartialShape(ov::Shape{size.rows, size.columns})) {
+    return nullptr;
+  }
 
   // Codes of a signed type count from -8.
   const float first = is_signed ? 8 : 0;
@@ -115,8 +124,13 @@ void PanelProduct::validate_and_infer_types() {
   set_output_type(0, ov::element::f32, shape);
 }
 
-// The weights are no attribute that could be written: the graph is compiled, never stored.
-bool PanelProduct::visit_attributes(ov::AttributeVisitor& /*visitor*/) { return true; }
+// A device may take two operations of equal inputs and attributes for one: the weights' address
+// tells them apart. It means nothing elsewhere, but the graph is compiled, never stored.
+bool PanelProduct::visit_attributes(ov::AttributeVisitor& visitor) {
+  auto weights = static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(weights_.get()));
+  visitor.on_attribute("weights", weights);
+  return true;
+}
 
 std::shared_ptr<ov::Node> PanelProduct::clone_with_new_inputs(
     const ov::OutputVector& inputs) const {
@@ -139,17 +153,20 @@ bool PanelProduct::evaluate(ov::TensorVector& outputs, const ov::TensorVector& i
 }
 
 std::size_t use_panels(const std::shared_ptr<ov::Model>& graph) {
+  std::map<NodeOutput, std::shared_ptr<const PanelWeights>> known;  ///< products may share weights
   std::size_t replaced = 0;
   for (const auto& node : graph->get_ordered_ops()) {
     const auto product = ov::as_type_ptr<ov::op::v0::MatMul>(node);
     if (!product || product->get_transpose_a() || !product->get_transpose_b() ||
-        product->get_input_element_type(0) != ov::element::f32) {
+        product->get_input_element_type(0) != ov::element::f32 ||
+        product->get_input_partial_shape(1).size() != 2) {
       continue;
     }
-    const auto weights = weights_of(product->input_value(1));
-    const auto panels = weights ? panels_of(*weights) : nullptr;
-    // More dimensions than a matrix's would be a product of each with each.
-    if (!panels || product->get_input_partial_shape(1).size() != 2) continue;
+    const NodeOutput weights = product->input_value(1);
+    const auto [found, added] = known.try_emplace(weights);
+    if (added) found->second = panels_of(weights);
+    const auto& panels = found->second;
+    if (!panels) continue;
     const auto made = std::make_shared<PanelProduct>(product->input_value(0), panels);
     made->set_friendly_name(product->get_friendly_name());
     product->output(0).replace(made->output(0));

@@ -1,10 +1,12 @@
 // Products of panels beside the device's own, on the CPU device.
 #include "graph/panel_product.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <random>
 #include <vector>
@@ -39,11 +41,12 @@ NodeOutput converted(const std::shared_ptr<Constant>& constant) {
   return std::make_shared<ov::op::v0::Convert>(constant, ov::element::f32);
 }
 
-/// [3, 1, 96] * weights [rows, 96], as the readers leave it.
-std::shared_ptr<ov::Model> product(const Form& form) {
-  constexpr std::size_t kColumns = 96;
+constexpr std::size_t kColumns = 96;
+
+/// [rows, 96], as the readers leave it.
+NodeOutput weights_of(const Form& form, unsigned seed = 3) {
   const std::size_t groups = kColumns / form.group;
-  std::mt19937 random(3);
+  std::mt19937 random(seed);
   std::vector<std::int8_t> codes(form.rows * kColumns);
   const int first = form.codes == ov::element::u4 || form.codes == ov::element::u8 ? 0 : -8;
   for (auto& code : codes) code = static_cast<std::int8_t>(static_cast<int>(random() % 16) + first);
@@ -65,15 +68,25 @@ std::shared_ptr<ov::Model> product(const Form& form) {
   }
   weights = std::make_shared<ov::op::v1::Multiply>(
       weights, converted(Constant::create(ov::element::f16, by_group, scales)));
-  weights = std::make_shared<ov::op::v1::Reshape>(
+  return std::make_shared<ov::op::v1::Reshape>(
       weights, Constant::create(ov::element::i64, {2}, {form.rows, kColumns}), false);
-  const auto x =
-      std::make_shared<ov::op::v0::Parameter>(ov::element::f32, ov::Shape{3, 1, kColumns});
-  const auto y = std::make_shared<ov::op::v0::MatMul>(x, weights, false, true);
-  return std::make_shared<ov::Model>(ov::ResultVector{std::make_shared<ov::op::v0::Result>(y)},
-                                     ov::ParameterVector{x});
 }
 
+/// One [3, 1, 96] times each of the weights.
+std::shared_ptr<ov::Model> products(const ov::OutputVector& weights) {
+  const auto x =
+      std::make_shared<ov::op::v0::Parameter>(ov::element::f32, ov::Shape{3, 1, kColumns});
+  ov::ResultVector results;
+  for (const NodeOutput& matrix : weights) {
+    results.push_back(std::make_shared<ov::op::v0::Result>(
+        std::make_shared<ov::op::v0::MatMul>(x, matrix, false, true)));
+  }
+  return std::make_shared<ov::Model>(results, ov::ParameterVector{x});
+}
+
+std::shared_ptr<ov::Model> product(const Form& form) { return products({weights_of(form)}); }
+
+/// All outputs, one behind the other.
 std::vector<float> run(const std::shared_ptr<ov::Model>& graph) {
   static ov::Core core;
   auto request = core.compile_model(graph, "CPU", ov::hint::inference_precision(ov::element::f32),
@@ -84,8 +97,12 @@ std::vector<float> run(const std::shared_ptr<ov::Model>& graph) {
     x.data<float>()[i] = std::sin(static_cast<float>(i) * 0.37F);
   }
   request.infer();
-  const ov::Tensor y = request.get_output_tensor();
-  return {y.data<float>(), y.data<float>() + y.get_size()};
+  std::vector<float> made;
+  for (std::size_t i = 0; i < graph->outputs().size(); ++i) {
+    const ov::Tensor y = request.get_output_tensor(i);
+    made.insert(made.end(), y.data<float>(), y.data<float>() + y.get_size());
+  }
+  return made;
 }
 
 class PanelProductTest : public testing::TestWithParam<Form> {};
@@ -106,6 +123,48 @@ TEST_P(PanelProductTest, IsTheDevicesOwn) {
   const std::vector<float> made = run(graph);
   ASSERT_EQ(made.size(), wanted.size());
   for (std::size_t i = 0; i < made.size(); ++i) EXPECT_NEAR(made[i], wanted[i], 2e-5) << i;
+}
+
+// To a device, operations of one type, one input and equal attributes are one.
+TEST(PanelProductsTest, UnlikeWeightsOfOneInputStayApart) {
+  const auto both = [] { return products({weights_of({}, 3), weights_of({}, 4)}); };
+  const std::vector<float> wanted = run(both());
+  const auto graph = both();
+  ASSERT_EQ(use_panels(graph), 2U);
+  EXPECT_THAT(run(graph), testing::Pointwise(testing::FloatNear(2e-5F), wanted));
+}
+
+TEST(PanelProductsTest, ProductsOfTheSameWeightsShareTheirPanels) {
+  const NodeOutput weights = weights_of({});
+  const auto graph = products({weights, weights});
+  ASSERT_EQ(use_panels(graph), 2U);
+  const std::vector<float> made = run(graph);
+  const std::vector<float> first(made.begin(), made.begin() + std::ssize(made) / 2);
+  const std::vector<float> second(made.begin() + std::ssize(made) / 2, made.end());
+  EXPECT_EQ(first, second);
+}
+
+// The same numbers in another order of rows and columns are another matrix.
+TEST(PanelProductsTest, WeightsThatAreReshapedToAnotherMatrixStayTheDevices) {
+  const NodeOutput weights = std::make_shared<ov::op::v1::Reshape>(
+      weights_of({.rows = 32}).get_node()->input_value(0),
+      Constant::create(ov::element::i64, {2}, {kColumns, std::size_t{32}}), false);
+  const auto x = std::make_shared<ov::op::v0::Parameter>(ov::element::f32, ov::Shape{1, 32});
+  EXPECT_EQ(use_panels(std::make_shared<ov::Model>(
+                ov::ResultVector{std::make_shared<ov::op::v0::Result>(
+                    std::make_shared<ov::op::v0::MatMul>(x, weights, false, true))},
+                ov::ParameterVector{x})),
+            0U);
+}
+
+// As compressed IR folders have it: weights in f16, brought to f32 at the end.
+TEST(PanelProductsTest, AConversionBehindTheWeightsIsSeenThrough) {
+  const Form form;
+  const std::vector<float> wanted = run(product(form));
+  const auto graph = products(
+      {std::make_shared<ov::op::v0::Convert>(weights_of(form), ov::element::f32)->output(0)});
+  ASSERT_EQ(use_panels(graph), 1U);
+  EXPECT_THAT(run(graph), testing::Pointwise(testing::FloatNear(2e-5F), wanted));
 }
 
 class LeftAloneTest : public testing::TestWithParam<Form> {};

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <vector>
 
 #include "base/check.h"
 
@@ -92,21 +93,30 @@ struct Operands {
 void multiply_anywhere(const Operands& in) { multiply_panels(in); }
 
 #if defined(__x86_64__)
-[[gnu::target("arch=x86-64-v3")]] void multiply_avx2(const Operands& in) { multiply_panels(in); }
-[[gnu::target("arch=x86-64-v4")]] void multiply_avx512(const Operands& in) { multiply_panels(in); }
+[[gnu::target("avx2,fma")]] void multiply_avx2(const Operands& in) { multiply_panels(in); }
+[[gnu::target("avx2,fma,avx512f,avx512bw,avx512dq,avx512vl")]] void multiply_avx512(
+    const Operands& in) {
+  multiply_panels(in);
+}
 
-bool has_avx512() { return __builtin_cpu_supports("x86-64-v4") != 0; }
-bool has_avx2() { return __builtin_cpu_supports("x86-64-v3") != 0; }
+// What of x86-64-v3 and -v4 the loop comes to; Clang 16 does not know the levels by name here.
+bool has_avx2() { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
+bool has_avx512() {
+  return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+}
 #endif
 
 using Multiply = void (*)(const Operands&);
 
-Multiply best_here() {
+/// What runs here, the fastest last.
+std::vector<Multiply> loops() {
+  std::vector<Multiply> made = {multiply_anywhere};
 #if defined(__x86_64__)
-  if (has_avx512()) return multiply_avx512;
-  if (has_avx2()) return multiply_avx2;
+  if (has_avx2()) made.push_back(multiply_avx2);
+  if (has_avx512()) made.push_back(multiply_avx512);
 #endif
-  return multiply_anywhere;
+  return made;
 }
 
 }  // namespace
@@ -118,7 +128,9 @@ bool PanelWeights::can_hold(const Size& size) {
          size.group % kWordColumns == 0 && size.columns > 0 && size.columns % size.group == 0;
 }
 
-bool PanelWeights::pays_here() { return best_here() != multiply_anywhere; }
+std::size_t PanelWeights::loops_here() { return loops().size(); }
+
+bool PanelWeights::pays_here() { return loops_here() > 1; }
 
 std::size_t PanelWeights::bytes() const {
   return groups_at_ + size_.rows * (size_.columns / size_.group) * sizeof(std::uint32_t);
@@ -159,15 +171,20 @@ PanelWeights::PanelWeights(const Source& source) : size_(source.size) {
 }
 
 void PanelWeights::multiply(std::span<const float> x, std::span<float> y) const {
+  static const std::size_t fastest = loops_here() - 1;
+  multiply({.loop = fastest}, x, y);
+}
+
+void PanelWeights::multiply(With with, std::span<const float> x, std::span<float> y) const {
+  static const std::vector<Multiply> known = loops();
   AHEAD_CHECK(x.size() == size_.columns && y.size() == size_.rows, "vectors fit the weights");
-  static const Multiply best = best_here();
-  best({.codes = memory_.get(),
-        .groups = memory_.get() + groups_at_,
-        .x = x.data(),
-        .y = y.data(),
-        .panels = size_.rows / kRows,
-        .panel_groups = size_.columns / size_.group,
-        .group_words = size_.group / kWordColumns});
+  known.at(with.loop)({.codes = memory_.get(),
+                       .groups = memory_.get() + groups_at_,
+                       .x = x.data(),
+                       .y = y.data(),
+                       .panels = size_.rows / kRows,
+                       .panel_groups = size_.columns / size_.group,
+                       .group_words = size_.group / kWordColumns});
 }
 
 }  // namespace ahead::graph

@@ -12,7 +12,8 @@ namespace ahead::graph {
 
 /// A matrix [rows, columns] of codes from 0 to 15, each of which stands for
 /// scale * (code - zero point); a group of columns in a row has one scale and one zero point, which
-/// need not be whole, both in f16 as in GGUF's Q4_0 and Q4_1. Immutable; any thread.
+/// need not be whole, both in f16: so OpenVINO's reader gives GGUF's Q4_0 and Q4_1. Immutable; any
+/// thread.
 class PanelWeights {
  public:
   /// Rows of a panel: what a vector register of 512 bits holds in f32.
@@ -20,11 +21,13 @@ class PanelWeights {
   /// Columns whose codes fill a word of 32 bits.
   static constexpr std::size_t kWordColumns = 8;
 
+  /// Of the matrix, and the columns that share a scale.
   struct Size {
     std::size_t rows = 0;     ///< a multiple of kPanelRows
     std::size_t columns = 0;  ///< a multiple of `group`
     std::size_t group = 0;    ///< a multiple of kWordColumns
   };
+  /// The matrix as it stands elsewhere; read while panels are made of it, and no longer.
   struct Source {
     Size size;
     std::span<const std::byte> codes;       ///< row by row, two to a byte, the lower half first
@@ -42,11 +45,20 @@ class PanelWeights {
   explicit PanelWeights(const Source& source);
 
   [[nodiscard]] const Size& size() const { return size_; }
+  /// Memory held.
   [[nodiscard]] std::size_t bytes() const;
 
   /// y = weights * x, computed and summed in f32. `x` has columns, `y` rows. Runs on the caller's
   /// thread and allocates nothing.
   void multiply(std::span<const float> x, std::span<float> y) const;
+
+  /// Loops that this processor can run: the first is for any, the last the fastest.
+  [[nodiscard]] static std::size_t loops_here();
+  struct With {
+    std::size_t loop = 0;  ///< below loops_here()
+  };
+  /// The same with a loop of the caller's choice: for tests.
+  void multiply(With with, std::span<const float> x, std::span<float> y) const;
 
  private:
   struct Free {

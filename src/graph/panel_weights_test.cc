@@ -1,4 +1,5 @@
-// Products of panels against the definition, whatever the processor. May use: std, GoogleTest.
+// Products of panels against the definition, with every loop that the processor can run. May use:
+// std, GoogleTest.
 #include "graph/panel_weights.h"
 
 #include <gtest/gtest.h>
@@ -77,18 +78,32 @@ TEST_P(PanelWeightsTest, AProductIsTheOneByDefinition) {
   const Matrix matrix(GetParam());
   const PanelWeights panels = matrix.panels();
   const std::vector<float> x = random_vector(matrix.size.columns);
-  std::vector<float> y(matrix.size.rows, 1e9F);
-  panels.multiply(x, y);
-  for (std::size_t row = 0; row < y.size(); ++row) {
-    double wanted = 0;
-    double size = 0;
-    for (std::size_t column = 0; column < x.size(); ++column) {
-      const double term = matrix.at(row, column) * double{x[column]};
-      wanted += term;
-      size += std::abs(term);
+  for (std::size_t loop = 0; loop < PanelWeights::loops_here(); ++loop) {
+    SCOPED_TRACE("loop " + std::to_string(loop));
+    std::vector<float> y(matrix.size.rows, 1e9F);
+    panels.multiply({.loop = loop}, x, y);
+    for (std::size_t row = 0; row < y.size(); ++row) {
+      double wanted = 0;
+      double size = 0;
+      for (std::size_t column = 0; column < x.size(); ++column) {
+        const double term = matrix.at(row, column) * double{x[column]};
+        wanted += term;
+        size += std::abs(term);
+      }
+      EXPECT_NEAR(y[row], wanted, 1e-5 * size) << "row " << row;
     }
-    EXPECT_NEAR(y[row], wanted, 1e-5 * size) << "row " << row;
   }
+}
+
+TEST_P(PanelWeightsTest, OfItselfItTakesTheLastLoop) {
+  const Matrix matrix(GetParam());
+  const PanelWeights panels = matrix.panels();
+  const std::vector<float> x = random_vector(matrix.size.columns);
+  std::vector<float> chosen(matrix.size.rows);
+  std::vector<float> last(matrix.size.rows);
+  panels.multiply(x, chosen);
+  panels.multiply({.loop = PanelWeights::loops_here() - 1}, x, last);
+  EXPECT_EQ(chosen, last);
 }
 
 TEST_P(PanelWeightsTest, EveryCodeCountsOnItsOwn) {
@@ -99,9 +114,11 @@ TEST_P(PanelWeightsTest, EveryCodeCountsOnItsOwn) {
     std::vector<float> x(columns, 0.0F);
     x[column] = 1;
     std::vector<float> y(rows);
-    matrix.panels().multiply(x, y);
-    for (std::size_t row = 0; row < rows; ++row) {
-      EXPECT_FLOAT_EQ(y[row], static_cast<float>(matrix.at(row, column)));
+    for (std::size_t loop = 0; loop < PanelWeights::loops_here(); ++loop) {
+      matrix.panels().multiply({.loop = loop}, x, y);
+      for (std::size_t row = 0; row < rows; ++row) {
+        EXPECT_FLOAT_EQ(y[row], static_cast<float>(matrix.at(row, column)));
+      }
     }
   }
 }

@@ -89,6 +89,7 @@ PartitionedDecoder::PartitionedDecoder(std::shared_ptr<const model::Decoder> dec
   AHEAD_CHECK(!options.joined ||
                   (options.partition.kind == Partition::Kind::kAttention && !options.open_tokens),
               "joined are static bodies of a cut at attention");
+  AHEAD_CHECK(!options.panels || options.joined, "panels are for joined bodies");
   for (const Piece& piece : cut_.pieces) sizes_.push_back(size_of(*piece.graph));
 }
 

@@ -88,7 +88,7 @@ struct ValueUse {
 
 /// Where a call is made in the middle of another.
 struct PausePoint {
-  std::size_t call = 0;   ///< which one: it comes first among the program's calls
+  std::size_t call = 0;   ///< which one, in front of those within it
   std::size_t pause = 0;  ///< which of its part's pauses
 };
 

@@ -16,7 +16,7 @@
 
 namespace ahead::plan {
 
-/// What was compiled: of a form of the decoder ("attention", "attention/static") the kinds of parts
+/// What was compiled: of a form of the decoder ("attention", "attention/joined") the kinds of parts
 /// that were missing ("attention+body"), for one shape.
 struct CompileKey {
   std::string form;

@@ -25,7 +25,7 @@ namespace ahead::runtime {
 
 /// One form of the decoder, by tier.
 struct Form {
-  std::string name;  ///< "attention", "attention/static"
+  std::string name;  ///< "attention", "attention/joined"
   /// A decode step with it, as a share of one with the form before it, while nobody measured
   /// either.
   double expected = 1;

@@ -297,7 +297,8 @@ class World {
   std::shared_ptr<compile::FakeBackend> backend = std::make_shared<compile::FakeBackend>(
       compile::FakeBackend::Options{
           .block_rows = static_cast<std::int64_t>(kv::block_rows_for(options.axes.ladder)),
-          .cut = options.cut},
+          .cut = options.cut,
+          .joined_from = 1},  // as the forms of a pipeline on the CPU device
       script);
   std::unique_ptr<compile::ProgramStore> store = std::make_unique<compile::ProgramStore>(
       compile::ProgramStore::Options{.backend = backend, .device = "FAKE"}, executor, store_clock);

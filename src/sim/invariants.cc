@@ -57,6 +57,7 @@ void Invariants::on_call(const DeviceCall& call) {
 void Invariants::begin_step(const DeviceCall& call) {
   step_ = {.prompt = prompting(), .positions = static_cast<std::byte*>(call.inputs.at(1).data)};
   step_.open = true;
+  step_.bodies = call.part == FakePart::kJoined ? 1 : 2;
   ++steps_;
   require(steps_ <= most_steps_, rule::kBounded, "step ", steps_, " of a request that takes ",
           most_steps_, " at most");
@@ -205,7 +206,8 @@ std::int32_t Invariants::choose(const StepLogits& step) {
     row.capacity = std::max(row.capacity, rung);
     require(row.prompt_left() == 0, rule::kPositions, "a token before the end of the prompt");
   } else {
-    const std::size_t calls = scenario_.cut ? 2 + step_.artifacts.size() * FakeModel::kLayers : 1;
+    const std::size_t calls =
+        scenario_.cut ? step_.bodies + step_.artifacts.size() * FakeModel::kLayers : 1;
     require(step_.calls == calls && step_.rungs.count(number) > 0, rule::kBoundary, "a step of ",
             step_.calls, " calls instead of ", calls);
     row.append(1);

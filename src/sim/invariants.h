@@ -124,6 +124,7 @@ class Invariants final : public Observer {
   struct Step {
     bool prompt = false;
     std::size_t calls = 0;
+    std::size_t bodies = 0;                        ///< calls of what is cut from the attentions
     const std::byte* positions = nullptr;          ///< of all its sequences
     std::int64_t first = 0;                        ///< a prompt step's first position
     std::int64_t rung = 0;                         ///< likewise

@@ -31,7 +31,8 @@ struct DeviceCall {
   const std::vector<TensorView>& inputs;
 
   [[nodiscard]] bool begins_step() const {
-    return part == compile::FakePart::kWhole || part == compile::FakePart::kRows;
+    return part == compile::FakePart::kWhole || part == compile::FakePart::kRows ||
+           part == compile::FakePart::kJoined;
   }
   [[nodiscard]] bool of_rung() const {
     return part == compile::FakePart::kWhole || part == compile::FakePart::kAttend;

@@ -9,6 +9,7 @@ Machine::Backend::Backend(Machine& machine)
     : machine_(machine),
       fake_({.block_rows = static_cast<std::int64_t>(machine.scenario_.block_rows),
              .cut = machine.scenario_.cut,
+             .joined_from = 1,
              .device = kDevice},
             machine.script_) {}
 
@@ -23,14 +24,12 @@ std::shared_ptr<compile::Artifact> Machine::Backend::compile(const graph::Progra
   const auto nth = static_cast<std::int64_t>(machine_.current_);
   const Fault* const foreign = machine_.fires(FaultKind::kWrongDevice, nth);
   if (foreign) machine_.causes_.emplace_back("runs on OTHER");
-  return std::make_shared<Artifact>(
-      machine_,
-      Artifact::Facts{
-          .number = ++machine_.artifacts_,
-          .part = machine_.scenario_.cut ? static_cast<FakePart>(part + 1) : FakePart::kWhole,
-          .shape = shape,
-          .devices = {foreign ? "OTHER" : kDevice}},
-      fake_.compile(shape, part));
+  return std::make_shared<Artifact>(machine_,
+                                    Artifact::Facts{.number = ++machine_.artifacts_,
+                                                    .part = fake_.kind_of(shape, part),
+                                                    .shape = shape,
+                                                    .devices = {foreign ? "OTHER" : kDevice}},
+                                    fake_.compile(shape, part));
 }
 
 Machine::Artifact::Artifact(Machine& machine, Facts facts, std::shared_ptr<compile::Artifact> fake)
