@@ -44,6 +44,26 @@ TEST(CutJoined, AttentionsAreThePartsOfACutAtAttention) {
   EXPECT_FALSE(spec.parts[1].depends_on_tier);
 }
 
+// Which layer has which attention is the same in both, by name.
+TEST(CutJoined, UnlikeAttentionsArePartsOfTheirOwnWithTheSameNamesInEveryCut) {
+  const auto names = [](bool joined) {
+    const ProgramSpec spec =
+        PartitionedDecoder(small_decoder({0.25F, 0.5F, 0.25F}), {.partition = Partition::kAttention,
+                                                                 .cache = {ElementType::kF32, 16},
+                                                                 .joined = joined})
+            .spec({.rung = 64});
+    std::vector<std::string> called;
+    for (const CallSpec& call : spec.calls) {
+      const PartSpec& part = spec.parts[call.part];
+      if (part.depends_on_rung) called.push_back(part.name);
+    }
+    return called;
+  };
+  EXPECT_EQ(names(true), names(false));
+  EXPECT_EQ(names(true)[0], names(true)[2]);
+  EXPECT_NE(names(true)[0], names(true)[1]);
+}
+
 TEST(CutJoined, EveryLayerAttendsWhereTheBodiesPause) {
   for (const std::int64_t batch : {1, 3}) {
     const ProgramSpec spec = joined().spec({.batch = batch, .rung = 64});

@@ -15,6 +15,7 @@
 #include "openvino/op/convert.hpp"
 #include "openvino/op/matmul.hpp"
 #include "openvino/op/multiply.hpp"
+#include "openvino/op/negative.hpp"
 #include "openvino/op/parameter.hpp"
 #include "openvino/op/reshape.hpp"
 #include "openvino/op/result.hpp"
@@ -78,8 +79,9 @@ std::shared_ptr<ov::Model> products(const ov::OutputVector& weights) {
       std::make_shared<ov::op::v0::Parameter>(ov::element::f32, ov::Shape{3, 1, kColumns});
   ov::ResultVector results;
   for (const NodeOutput& matrix : weights) {
-    results.push_back(std::make_shared<ov::op::v0::Result>(
-        std::make_shared<ov::op::v0::MatMul>(x, matrix, false, true)));
+    const auto y = std::make_shared<ov::op::v0::MatMul>(x, matrix, false, true);
+    results.push_back(
+        std::make_shared<ov::op::v0::Result>(std::make_shared<ov::op::v0::Negative>(y)));
   }
   return std::make_shared<ov::Model>(results, ov::ParameterVector{x});
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <vector>
 
@@ -19,7 +20,9 @@
 namespace ahead::graph {
 
 /// Two layers of 4 query heads and 2 KV heads of 8; the tokens' embedding is q, k and v alike.
-inline std::shared_ptr<const model::Decoder> small_decoder() {
+/// `scales`: the attentions', and how many layers there are.
+inline std::shared_ptr<const model::Decoder> small_decoder(const std::vector<float>& scales = {
+                                                               0.25F, 0.25F}) {
   using ov::op::v0::Constant;
   const auto input = [](const char* name, std::int64_t rank) {
     auto parameter =
@@ -43,13 +46,15 @@ inline std::shared_ptr<const model::Decoder> small_decoder() {
   const auto axis = Constant::create(ov::element::i64, {}, {0});
   ov::Output<ov::Node> state =
       std::make_shared<ov::op::v8::Gather>(weights, reshape(tokens, {-1}), axis);
-  for (std::int64_t layer = 0; layer < 2; ++layer) {
+  for (std::int64_t layer = 0; layer < std::ssize(scales); ++layer) {
     const auto q = reshape(state, {1, -1, 4, 8});
     const auto half =
         std::make_shared<ov::op::v8::Gather>(q, Constant::create(ov::element::i64, {2}, {0, 1}),
                                              Constant::create(ov::element::i64, {}, {2}));
     state = reshape(std::make_shared<model::CachedAttention>(
-                        q, half, half, model::CachedAttention::Attributes{layer, {4, 2, 8}, 0.25F}),
+                        q, half, half,
+                        model::CachedAttention::Attributes{
+                            layer, {4, 2, 8}, scales[static_cast<std::size_t>(layer)]}),
                     {-1, 32});
   }
   const auto logits = std::make_shared<ov::op::v0::MatMul>(
@@ -58,7 +63,7 @@ inline std::shared_ptr<const model::Decoder> small_decoder() {
   decoder->graph =
       std::make_shared<ov::Model>(ov::ResultVector{std::make_shared<ov::op::v0::Result>(logits)},
                                   ov::ParameterVector{tokens, positions, rows});
-  decoder->layers = {{4, 2, 8}, {4, 2, 8}};
+  decoder->layers.assign(scales.size(), {4, 2, 8});
   decoder->vocabulary = 10;
   return decoder;
 }
