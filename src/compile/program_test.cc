@@ -264,21 +264,30 @@ struct StopAtCall {
   std::size_t calls = 0;
 };
 
-TEST(ProgramStopTest, NoCallBeginsBehindAStopAndTheNextRunIsAsGoodAsAny) {
-  constexpr std::size_t kCalls = 2 + FakeModel::kLayers;
-  for (std::size_t at = 0; at <= kCalls; ++at) {
+/// Stops during every call of a step, and before all: that many calls are made, and no more.
+void expect_stops_at_every_call(Parts parts, std::size_t calls) {
+  for (std::size_t at = 0; at <= calls; ++at) {
     SCOPED_TRACE(at);
-    Made made = make({.tokens = 4, .rung = 8}, Parts::kCut);
+    Made made = make({.tokens = 4, .rung = 8}, parts);
     Cache cache(8);
     made.program->bind_cache(0, cache.views());
     feed(*made.program, 0, {9, 8, 7, 6});  // leaves values that a stopped run may not be taken for
     StopAtCall stop(*made.script, at);
-    EXPECT_EQ(made.program->run(stop.source.get_token()), at == kCalls);
+    EXPECT_EQ(made.program->run(stop.source.get_token()), at == calls);
     EXPECT_EQ(stop.calls, at);
     made.script->on_call = nullptr;
     feed(*made.program, 0, {1, 2, 3});
     EXPECT_EQ(copy(made.program->logits(0)), logits_after({1, 2, 3}));
   }
+}
+
+TEST(ProgramStopTest, NoCallBeginsBehindAStopAndTheNextRunIsAsGoodAsAny) {
+  expect_stops_at_every_call(Parts::kCut, 2 + FakeModel::kLayers);
+}
+
+// The call that pauses runs to its end, the calls within it do not begin.
+TEST(ProgramStopTest, AStopWithinACallLeavesOutTheCallsThereAndTheNextRunIsAsGoodAsAny) {
+  expect_stops_at_every_call(Parts::kJoined, 1 + FakeModel::kLayers);
 }
 
 TEST(ProgramStopTest, ABatchStopsBetweenItsSequences) {
@@ -295,24 +304,6 @@ TEST(ProgramStopTest, ABatchStopsBetweenItsSequences) {
     const std::vector<Program*> by_row(2, made.program.get());
     EXPECT_EQ(Program::run(by_row, stop.source.get_token()), at == kCalls);
     EXPECT_EQ(stop.calls, at);
-  }
-}
-
-// The call that pauses runs to its end, the calls within it do not begin.
-TEST(ProgramStopTest, AStopWithinACallLeavesOutTheCallsThereAndTheNextRunIsAsGoodAsAny) {
-  constexpr std::size_t kCalls = 1 + FakeModel::kLayers;
-  for (std::size_t at = 0; at <= kCalls; ++at) {
-    SCOPED_TRACE(at);
-    Made made = make({.tokens = 4, .rung = 8}, Parts::kJoined);
-    Cache cache(8);
-    made.program->bind_cache(0, cache.views());
-    feed(*made.program, 0, {9, 8, 7, 6});
-    StopAtCall stop(*made.script, at);
-    EXPECT_EQ(made.program->run(stop.source.get_token()), at == kCalls);
-    EXPECT_EQ(stop.calls, at);
-    made.script->on_call = nullptr;
-    feed(*made.program, 0, {1, 2, 3});
-    EXPECT_EQ(copy(made.program->logits(0)), logits_after({1, 2, 3}));
   }
 }
 
