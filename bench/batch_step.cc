@@ -51,6 +51,16 @@ int main(int argc, char** argv) {
   using ahead::Partition;
   ahead::pin_current_thread({ahead::allowed_cores().front()});
   ahead::bench::add("attention/f16", {.partition = Partition::kAttention, .kv_type = KvType::kF16});
+  // What a single sequence changes to, and the same for batches, which the library has not.
+  ahead::bench::add("attention/f16/joined bodies", {.partition = Partition::kAttention,
+                                                    .kv_type = KvType::kF16,
+                                                    .open_tokens = false,
+                                                    .joined = true});
+  ahead::bench::add("attention/f16/joined panels", {.partition = Partition::kAttention,
+                                                    .kv_type = KvType::kF16,
+                                                    .open_tokens = false,
+                                                    .joined = true,
+                                                    .panels = true});
   ahead::bench::add("whole/f32", {.partition = Partition::kWhole, .kv_type = KvType::kF32});
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
