@@ -124,7 +124,7 @@ struct DecoderForm {
 /// groups of layers, whose compile is short, the cut at attention, whose steps are; and behind
 /// parts of open shapes, which are ready sooner because prompts use the same and two cores compile
 /// them, static ones joined in one: a device keeps books of every open shape at every step, and
-/// makes kernels of its own for every part, which push one another out of the caches.
+/// every call of it begins and ends.
 std::vector<DecoderForm> forms_of(const PipelineConfig& config, const std::string& device) {
   const Axes& axes = config.axes;
   const bool open_tokens = compile::takes_any_tokens(device);

@@ -6,9 +6,9 @@
 
 namespace ahead::graph {
 
-/// One piece, "bodies", that pauses where a layer attends, and an attention called there. As many
-/// device calls as cut_at_attention() makes become one: what all layers share, a device's kernels
-/// above all, is there once. Throws Error(kUnsupportedModel) when a layer's queries cannot cross.
+/// One piece, "bodies", that pauses where a layer attends, and an attention called there. The
+/// calls of the bodies that cut_at_attention() makes, one a layer and one more, become one. Throws
+/// Error(kUnsupportedModel) when a layer's queries cannot cross.
 [[nodiscard]] Cut cut_joined(const model::Decoder& decoder);
 
 }  // namespace ahead::graph

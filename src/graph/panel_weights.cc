@@ -20,7 +20,7 @@ using Words = std::uint32_t __attribute__((vector_size(kRows * sizeof(std::uint3
 using Ints = std::int32_t __attribute__((vector_size(kRows * sizeof(std::int32_t))));
 
 /// How far ahead codes are asked for. Measured: from 1 to 4 KiB it saves a fifth to a quarter of
-/// the time of weights that come from memory, most at 2, because a processor's own prefetching
+/// the time of weights that come from memory, most at 2 to 3, because a processor's own prefetching
 /// ends with a page.
 constexpr std::size_t kPrefetchBytes = 2048;
 constexpr std::size_t kLineBytes = 64;
