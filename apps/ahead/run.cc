@@ -113,7 +113,8 @@ bool Run::open_model() {
   }
   model_ = std::move(*model);
   const ModelFacts& facts = model_->facts();
-  const ChosenLadder ladder = choose_ladder(request_.ladder, facts.trained_context);
+  const ChosenLadder ladder = choose_ladder(
+      {.asked = request_.ladder, .otherwise = ladder_query(request_, facts.trained_context)});
   if (!ladder.note.empty()) {
     display_.notice(ladder.note);
   }

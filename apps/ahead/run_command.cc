@@ -58,7 +58,7 @@ void add_input(CLI::App& command, RunFlags& flags) {
   command.add_option("PROMPT", flags.prompt, "The text to go on from")->type_name("");
   Group group(command, "Input");
   group.option(flags.prompt_file,
-               {"--prompt-file", "FILE", "Take the prompt from a file, as it is"});
+               {"--prompt-file", "FILE", "Take the prompt from a text file, but for the line end at its end"});
   group.option(flags.batch,
                {"--batch", "FILE", "Decode up to 8 prompts together, one a line of this file"});
   group.option(flags.force, {"--force", "FILE",
@@ -75,7 +75,8 @@ void add_axes(CLI::App& command, RunFlags& flags) {
                 "Preset of the axes: " + design_names() + " (see ahead designs; default " +
                     std::string(default_design().name) + ")"});
   group.option(flags.ladder, {"--ladder", "LIST",
-                              "Rungs in tokens (default 1024,2048,4096,8192, cut to the model)"});
+                              "Rungs in tokens (default doubling from 1024 to the model's context; "
+                              "to 8192 where the axes pay for the top)"});
   group.option(flags.schedule, {"--schedule", "NAME", names(schedules()) + ", over the preset's"});
   group.option(flags.kv, {"--kv", "NAME", names(kv_policies()) + ", over the preset's"});
   group.option(flags.partition,

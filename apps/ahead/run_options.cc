@@ -265,28 +265,22 @@ RunRequest read_flags(const RunFlags& flags) {
   return request;
 }
 
-ChosenLadder choose_ladder(const std::optional<std::vector<std::int64_t>>& asked,
-                           std::int64_t trained_context) {
+ChosenLadder choose_ladder(const LadderWish& wish) {
   ChosenLadder chosen;
-  if (asked) {
-    chosen.rungs = *asked;
+  if (wish.asked) {
+    chosen.rungs = *wish.asked;
   } else {
-    const std::vector<std::int64_t> rungs = Axes{}.ladder;
-    for (const std::int64_t rung : rungs) {
-      if (trained_context == 0 || rung <= trained_context) {  // 0: the model does not say
-        chosen.rungs.push_back(rung);
-      }
-    }
-    if (chosen.rungs.empty()) {  // A small model: one rung, a whole number of blocks.
-      chosen.rungs.push_back(trained_context / 16 * 16);
-    }
-    if (chosen.rungs != rungs) {
-      chosen.note = "the ladder ends at " + std::to_string(chosen.rungs.back()) +
-                    ": the model was trained on " + std::to_string(trained_context) + " tokens";
-    }
+    DefaultLadder usual = default_ladder(wish.otherwise);
+    chosen = {.rungs = std::move(usual.rungs), .note = std::move(usual.note)};
   }
-  check_ladder(chosen.rungs, trained_context);
+  check_ladder(chosen.rungs, wish.otherwise.trained_context);
   return chosen;
+}
+
+LadderQuery ladder_query(const RunRequest& request, std::int64_t trained_context) {
+  return {.trained_context = trained_context,
+          .schedule = request.schedule.value_or(request.design->schedule),
+          .kv = request.kv.value_or(request.design->kv)};
 }
 
 ChosenAxes choose_axes(const RunRequest& request, const std::vector<std::int64_t>& ladder) {

@@ -84,16 +84,24 @@ struct RunRequest {
 /// Throws Error(kInvalidArgument) naming the option, its value and what it takes.
 [[nodiscard]] RunRequest read_flags(const RunFlags& flags);
 
-/// The ladder to use, and a note when the default one was cut to the model.
+/// The ladder to use, and a note where the default one ends below the model's context.
 struct ChosenLadder {
   std::vector<std::int64_t> rungs;
   std::string note;
 };
 
-/// `asked` as it is, or the default ladder up to the trained context. Throws
-/// Error(kInvalidArgument) when what was asked for goes beyond the trained context.
-[[nodiscard]] ChosenLadder choose_ladder(const std::optional<std::vector<std::int64_t>>& asked,
-                                         std::int64_t trained_context);
+/// What the ladder is chosen by.
+struct LadderWish {
+  std::optional<std::vector<std::int64_t>> asked;
+  LadderQuery otherwise;  ///< of the default one, with the model's trained context
+};
+
+/// `asked` as it is, or the default ladder. Throws Error(kInvalidArgument) when what was asked for
+/// goes beyond the trained context.
+[[nodiscard]] ChosenLadder choose_ladder(const LadderWish& wish);
+
+/// What the default ladder of this run depends on.
+[[nodiscard]] LadderQuery ladder_query(const RunRequest& request, std::int64_t trained_context);
 
 /// The preset over `ladder` with the options that override it. `design` is empty when an override
 /// left the preset.

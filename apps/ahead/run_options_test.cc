@@ -215,26 +215,30 @@ INSTANTIATE_TEST_SUITE_P(
                 "--trace", "a.json"}),
     [](const auto& bad) { return bad.param.name; });
 
-TEST(ChosenLadder, TheDefaultIsCutToTheModelAndSaysSo) {
-  EXPECT_EQ(choose_ladder({}, 8192).rungs, Axes{}.ladder);
-  EXPECT_EQ(choose_ladder({}, 8192).note, "");
-  EXPECT_EQ(choose_ladder({}, 1'000'000).note, "");
-  const ChosenLadder cut = choose_ladder({}, 2048);
-  EXPECT_THAT(cut.rungs, ElementsAre(1024, 2048));
-  EXPECT_THAT(cut.note, AllOf(HasSubstr("2048")));
-  EXPECT_THAT(choose_ladder({}, 2047).rungs, ElementsAre(1024));
-}
-
-TEST(ChosenLadder, AModelBelowTheFirstRungGetsOneOfItsOwn) {
-  const ChosenLadder small = choose_ladder({}, 500);
-  EXPECT_THAT(small.rungs, ElementsAre(496));
-  EXPECT_THAT(small.note, HasSubstr("500"));
+TEST(ChosenLadder, IsTheDefaultOneOfTheRunsAxesUnlessItWasNamed) {
+  const auto of = [](const RunRequest& asked) {
+    return choose_ladder({.asked = asked.ladder, .otherwise = ladder_query(asked, 32768)});
+  };
+  const ChosenLadder usual = of(request([](RunFlags&) {}));
+  EXPECT_EQ(usual.rungs.back(), 32768);
+  EXPECT_EQ(usual.note, "");
+  const ChosenLadder design = of(request([](RunFlags& f) { f.design = "i1"; }));
+  EXPECT_EQ(design.rungs.back(), 8192);
+  EXPECT_THAT(design.note, HasSubstr("eager"));
+  const ChosenLadder schedule = of(request([](RunFlags& f) { f.schedule = "eager"; }));
+  EXPECT_EQ(schedule.rungs.back(), 8192);
+  const ChosenLadder kv = of(request([](RunFlags& f) { f.kv = "shared-max"; }));
+  EXPECT_EQ(kv.rungs.back(), 8192);
+  EXPECT_THAT(kv.note, HasSubstr("shared-max"));
+  EXPECT_THAT(of(request([](RunFlags& f) { f.ladder = "64,16384"; })).rungs,
+              ElementsAre(64, 16384));
 }
 
 TEST(ChosenLadder, WhatWasAskedForIsNeverCut) {
   const std::vector<std::int64_t> asked = {64, 4096};
-  EXPECT_EQ(choose_ladder(asked, 4096).rungs, asked);
-  EXPECT_THROW((void)choose_ladder(asked, 2048), Error);
+  EXPECT_EQ(choose_ladder({.asked = asked, .otherwise = {.trained_context = 4096}}).rungs, asked);
+  EXPECT_THROW((void)choose_ladder({.asked = asked, .otherwise = {.trained_context = 2048}}),
+               Error);
 }
 
 TEST(ChosenAxes, AreThePresetsUnlessOverridden) {
@@ -257,12 +261,6 @@ TEST(ChosenAxes, AnOverrideThatChangesThePresetTakesItsName) {
   const ChosenAxes same = choose_axes(
       request([](RunFlags& f) { f.kv = std::string(to_string(default_design().kv)); }), {64, 128});
   EXPECT_EQ(same.design, default_design().name);
-}
-
-TEST(ChooseLadder, AModelThatDoesNotSayItsContextKeepsTheDefaultLadder) {
-  const ChosenLadder chosen = choose_ladder(std::nullopt, 0);
-  EXPECT_EQ(chosen.rungs, Axes{}.ladder);
-  EXPECT_EQ(chosen.note, "");
 }
 
 }  // namespace
