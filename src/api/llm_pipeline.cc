@@ -62,6 +62,15 @@ Pinning pinning_of(const std::vector<int>& named) {
   return named.empty() ? Pinning::kPreferred : Pinning::kRequired;
 }
 
+std::unique_ptr<ThreadExecutor> helper_on(const std::vector<int>& cores, Pinning pinning) {
+  try {
+    return std::make_unique<ThreadExecutor>(
+        ThreadExecutor::Options{.cores = cores, .pinning = pinning});
+  } catch (const std::system_error&) {
+    return nullptr;
+  }
+}
+
 /// What the cache stores when nobody said: only an attention that is compiled on its own computes
 /// in the cache's type.
 KvType default_kv_type(Partition partition, const ov::Core& core, const std::string& device) {
@@ -189,7 +198,9 @@ struct LLMPipeline::Impl {
   std::string history_key;      ///< empty: no history is kept
   std::string history_ignored;  ///< why the one that is there is not used; told with the next run
   ThreadExecutor executor;
-  ThreadExecutor helper;  ///< on the device's cores, for as long as the device waits
+  /// On the device's cores, for as long as the device waits; none where the system has no thread
+  /// left for it.
+  std::unique_ptr<ThreadExecutor> helper;
   compile::ProgramStore programs;
 
   Impl(const Model& opened, const std::shared_ptr<const model::Decoder>& graph,
@@ -201,8 +212,9 @@ struct LLMPipeline::Impl {
         decoder(*graph),
         forms(forms_of(config, device, cores.decoding_threads)),
         executor({.cores = cores.compile_cores, .pinning = pinning_of(config.compile_cores)}),
-        helper({.cores = cores.device_cores, .pinning = pinning_of(config.device_cores)}),
-        programs({.backend = backend(graph, core), .device = device, .helper = &helper}, executor,
+        helper(helper_on(cores.device_cores, pinning_of(config.device_cores))),
+        programs({.backend = backend(graph, core), .device = device, .helper = helper.get()},
+                 executor,
                  clock) {}
 
   /// What the planner knows of the model.
