@@ -31,7 +31,7 @@ MAY_USE = {
     "sim": {"runtime", "base", "compile", "kv", "plan"},
     "lab": {"runtime", "base", "compile", "kv", "plan"},
     "api": {"base", "model", "graph", "compile", "kv", "plan", "runtime", "text"},
-    "apps": set(),
+    "apps": {"base"},
 }
 # Not rooms: they cross them, and time and threads are their business.
 FREE = {"tests", "bench"}
