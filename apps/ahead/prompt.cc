@@ -1,4 +1,4 @@
-// See prompt.h. May use: include/ahead, nlohmann-json.
+// See prompt.h. May use: include/ahead, base, nlohmann-json.
 #include "prompt.h"
 
 #include <algorithm>
@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "ahead/error.h"
+#include "base/printable.h"
 #include "wording.h"
 
 namespace ahead::cli {
