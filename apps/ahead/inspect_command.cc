@@ -39,11 +39,7 @@ void inspect(const InspectFlags& flags) {
                                          .rungs,
                            .prefill_chunk = PipelineConfig{}.prefill_chunk,
                            .partition = partition};
-  TextOutput out(1);
-  out.write(flags.json ? inspect_json(input) : inspect_text(input));
-  if (!out.error().empty() && !out.reader_gone()) {
-    throw Error(ErrorKind::kIo, out.error());
-  }
+  write_text(flags.json ? inspect_json(input) : inspect_text(input));
 }
 
 }  // namespace

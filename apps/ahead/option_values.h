@@ -1,4 +1,4 @@
-// Values of options, read from their words. May use: include/ahead.
+// Values of options, read from their words. May use: include/ahead, base.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "ahead/error.h"
-#include "wording.h"
+#include "base/printable.h"
 
 namespace ahead::cli {
 

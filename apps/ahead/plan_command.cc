@@ -1,5 +1,7 @@
-// See plan_command.h. May use: include/ahead, CLI11.
+// See plan_command.h. May use: include/ahead, base, CLI11.
 #include "plan_command.h"
+
+#include <unistd.h>
 
 #include <cerrno>
 #include <filesystem>
@@ -11,10 +13,12 @@
 #include "ahead/llm_pipeline.h"
 #include "ahead/planning.h"
 #include "axis_names.h"
+#include "base/outlet.h"
+#include "base/printable.h"
+#include "named_files.h"
 #include "output.h"
 #include "plan_options.h"
 #include "plan_report.h"
-#include "wording.h"
 
 namespace ahead::cli {
 namespace {
@@ -29,7 +33,7 @@ Nothing is compiled or run. A profile says for each cost whether it was measured
 namespace fs = std::filesystem;
 
 [[noreturn]] void refuse_file(const std::string& path, const std::string& why) {
-  throw Error(ErrorKind::kInvalidArgument, "--profile " + in_quotes(path) + ": " + why);
+  throw Error(ErrorKind::kInvalidArgument, "--profile " + path_in_quotes(path) + ": " + why);
 }
 
 Profile profile_in(const std::string& path) {
@@ -60,33 +64,45 @@ void take_model(const std::string& path, PlanRequest& request) {
   std::error_code error;
   const auto size = fs::file_size(facts.weights, error);
   if (error) {
-    throw Error(ErrorKind::kIo,
-                "the size of " + in_quotes(facts.weights) + " can not be had: " + error.message());
+    throw Error(ErrorKind::kIo, "the size of " + path_in_quotes(facts.weights) +
+                                    " can not be had: " + error.message());
   }
   request.profile = guess_profile(facts, static_cast<std::int64_t>(size));
 }
 
 void plan(const PlanFlags& flags) {
   PlanRequest request = read_plan_flags(flags);
-  for (const auto& path : {flags.json, flags.trace}) {
-    if (path) check_writable(*path);
-  }
+  CommandFiles files;
+  if (flags.model) files.read_model("MODEL", *flags.model);
+  files.read("--profile", flags.profile);
+  files.write("--json", flags.json);
+  files.write("--trace", flags.trace);
+  check_files(files);
+  const auto json = Destination::of("--json", flags.json);
+  const auto trace = Destination::of("--trace", flags.trace);
   if (flags.profile) {
     request.profile = profile_in(*flags.profile);
   } else {
     take_model(*flags.model, request);
   }
   const PlanReport report = make_plan(request);
-  TextOutput out(1);
+  TextOutput out(STDOUT_FILENO);
+  Outlet err(STDERR_FILENO);
   out.write(plan_text(report));
-  if (flags.json) write_file(*flags.json, plan_json(report));
-  if (flags.trace) {
-    const PlanForecast& shown = report.forecasts.at(report.shown);
-    RunResult timeline{.axes = shown.axes, .design = shown.design, .device = report.profile};
-    timeline.trace = shown.trace;
-    write_file(*flags.trace, to_chrome_trace(timeline));
-  }
-  if (!out.error().empty() && !out.reader_gone()) throw Error(ErrorKind::kIo, out.error());
+  std::string lost = out.error();
+  const auto write = [&](const std::optional<Destination>& file, const std::string& contents) {
+    try {
+      if (file) file->write(contents, {.out = out, .err = err});
+    } catch (const Error& error) {
+      lost += (lost.empty() ? "" : "; ") + std::string(error.what());
+    }
+  };
+  write(json, plan_json(report));
+  const PlanForecast& shown = report.forecasts.at(report.shown);
+  RunResult timeline{.axes = shown.axes, .design = shown.design, .device = report.profile};
+  timeline.trace = shown.trace;
+  write(trace, to_chrome_trace(timeline));
+  if (!lost.empty()) throw Error(ErrorKind::kIo, lost);
 }
 
 }  // namespace

@@ -259,9 +259,6 @@ RunRequest read_flags(const RunFlags& flags) {
   request.quiet = flags.quiet;
   request.json = flags.json;
   request.trace = flags.trace;
-  if (flags.json && flags.json == flags.trace) {
-    refuse_option("--trace", *flags.trace, "another file than --json");
-  }
   return request;
 }
 

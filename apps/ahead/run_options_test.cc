@@ -206,13 +206,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "--stop", ""},
         BadFlag{"PromptTokens", [](RunFlags& f) { f.prompt_tokens = "0"; }, "--prompt-tokens", "0"},
         BadFlag{"Injection", [](RunFlags& f) { f.inject_compile_failure = "x"; },
-                "--inject-compile-failure", "x"},
-        BadFlag{"SameFile",
-                [](RunFlags& f) {
-                  f.json = "a.json";
-                  f.trace = "a.json";
-                },
-                "--trace", "a.json"}),
+                "--inject-compile-failure", "x"}),
     [](const auto& bad) { return bad.param.name; });
 
 TEST(ChosenLadder, IsTheDefaultOneOfTheRunsAxesUnlessItWasNamed) {

@@ -1,11 +1,15 @@
-// See sim_command.h. May use: include/ahead, CLI11.
+// See sim_command.h. May use: include/ahead, base, CLI11.
 #include "sim_command.h"
+
+#include <unistd.h>
 
 #include <cstdlib>
 #include <memory>
 
 #include "ahead/simulation.h"
+#include "base/outlet.h"
 #include "exit_code.h"
+#include "named_files.h"
 #include "output.h"
 #include "report.h"
 #include "sim_options.h"
@@ -15,14 +19,15 @@ namespace {
 
 void run_simulations(const SimFlags& flags) {
   const SimRequest request = read_sim_options(flags);
-  if (request.trace) check_writable(*request.trace);
-  TextOutput out(1);
+  const auto trace = Destination::of("--trace", request.trace);
+  TextOutput out(STDOUT_FILENO);
+  Outlet err(STDERR_FILENO);
   const SimulationVerdict verdict =
       run_seeds(request, {.simulate = [](const auto& options) { return simulate(options); },
                           .write = [&](const std::string& text) { out.write(text); },
-                          .progress = [](const std::string& text) { report(text); }});
-  if (request.trace) write_file(*request.trace, to_chrome_trace(verdict.result));
-  if (!out.error().empty() && !out.reader_gone()) throw Error(ErrorKind::kIo, out.error());
+                          .progress = [&](const std::string& text) { report(err, text); }});
+  if (trace) trace->write(to_chrome_trace(verdict.result), {.out = out, .err = err});
+  if (!out.error().empty()) throw Error(ErrorKind::kIo, out.error());
   if (!verdict.passed) std::exit(kExitFailed);
 }
 

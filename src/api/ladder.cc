@@ -6,7 +6,7 @@
 
 #include "ahead/axes.h"
 #include "ahead/error.h"
-#include "api/wording.h"
+#include "base/printable.h"
 
 namespace ahead {
 namespace {
@@ -23,11 +23,11 @@ std::int64_t parse_rung(std::string_view item, std::string_view ladder) {
   const char* const end = item.data() + item.size();
   const auto [stopped, error] = std::from_chars(item.data(), end, rung);
   if (error == std::errc::result_out_of_range) {
-    refuse(api::in_quotes(ladder) + ": rung " + api::in_quotes(item) + " is too large" +
+    refuse(in_quotes(ladder) + ": rung " + in_quotes(item) + " is too large" +
            std::string(kRemedy));
   }
   if (error != std::errc() || stopped != end) {
-    refuse(api::in_quotes(ladder) + ": " + api::in_quotes(item) + " is not a whole number" +
+    refuse(in_quotes(ladder) + ": " + in_quotes(item) + " is not a whole number" +
            std::string(kRemedy));
   }
   return rung;

@@ -23,7 +23,7 @@ Json axes_object(const Axes& axes) {
 Json model_object(const RunResult& result) {
   const ModelFacts& model = result.model;
   return {{"path", model.path},
-          {"sha256", result.model_sha256},
+          {"sha256", result.model_sha256.empty() ? Json() : Json(result.model_sha256)},
           {"architecture", model.architecture},
           {"layers", model.layers},
           {"q_heads", model.q_heads},
