@@ -83,9 +83,6 @@ PlanRequest read_plan_flags(const PlanFlags& flags) {
         times({"--compile-s", 1, "seconds above 0, like 3, or by rung, like 1024=3,8192=4"},
               *flags.compile_s);
   }
-  if (flags.json && flags.json == flags.trace) {
-    refuse_option("--trace", *flags.trace, "another file than --json");
-  }
   return request;
 }
 

@@ -69,7 +69,6 @@ TEST(PlanOptions, ValuesThatCannotBeAreNamed) {
     EXPECT_THAT(refusal({.model = "m", .token_ms = value}), HasSubstr("--token-ms")) << value;
     EXPECT_THAT(refusal({.model = "m", .compile_s = value}), HasSubstr("--compile-s")) << value;
   }
-  EXPECT_THAT(refusal({.model = "m", .json = "f", .trace = "f"}), HasSubstr("--trace"));
 }
 
 }  // namespace
