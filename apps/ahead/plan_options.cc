@@ -43,9 +43,6 @@ void check(const PlanFlags& flags) {
                 flags.model ? "MODEL and --profile are given; a plan is made from one of them"
                             : "a plan needs costs: give a MODEL, or --profile FILE");
   }
-  if (flags.json && flags.json == flags.trace) {
-    refuse_option("--trace", *flags.trace, "another file than --json");
-  }
 }
 
 }  // namespace
