@@ -172,10 +172,9 @@ std::string key_of_history(const ModelFacts& facts, const PipelineConfig& config
   std::ostringstream key;
   key << "ahead " << version() << ", " << machine << ", " << cores.reading_threads << "/"
       << cores.decoding_threads << "+" << cores.compile_cores.size() << " of "
-      << allowed_cores().size() << " cores, "
-      << facts.architecture << " " << facts.layers << "x" << facts.q_heads << "/" << facts.kv_heads
-      << "x" << facts.head_dim << ", vocabulary " << facts.vocabulary << ", cache "
-      << to_string(*config.kv_type);
+      << allowed_cores().size() << " cores, " << facts.architecture << " " << facts.layers << "x"
+      << facts.q_heads << "/" << facts.kv_heads << "x" << facts.head_dim << ", vocabulary "
+      << facts.vocabulary << ", cache " << to_string(*config.kv_type);
   std::error_code unknown;
   const auto bytes = std::filesystem::file_size(facts.weights, unknown);
   if (!unknown) key << ", " << bytes << " bytes";
@@ -319,10 +318,7 @@ LLMPipeline::~LLMPipeline() = default;
 const Model& LLMPipeline::model() const { return impl_->model; }
 
 std::vector<std::int32_t> LLMPipeline::Impl::ids_of(std::string_view prompt) const {
-  std::vector<std::int32_t> ids = model.prefix();
-  const std::vector<std::int32_t> text = model.encode(prompt);
-  ids.insert(ids.end(), text.begin(), text.end());
-  return ids;
+  return model.prompt_ids(prompt).ids;
 }
 
 RunResult LLMPipeline::Impl::run(const std::vector<std::vector<std::int32_t>>& prompts,
