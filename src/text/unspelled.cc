@@ -49,13 +49,9 @@ void find_unspelled(const Tokenizer& tokenizer, std::span<const std::string_view
 }
 
 std::string name_of(std::string_view character) {
-  constexpr std::array<unsigned char, 4> kLeadBits = {0x7F, 0x1F, 0x0F, 0x07};
-  std::uint32_t code = static_cast<unsigned char>(character[0]) & kLeadBits[character.size() - 1];
-  for (const char c : character.substr(1)) {
-    code = code << 6U | (static_cast<unsigned char>(c) & 0x3FU);
-  }
   std::array<char, 16> name{};
-  std::snprintf(name.data(), name.size(), "U+%04X", code);
+  std::snprintf(name.data(), name.size(), "U+%04X",
+                static_cast<unsigned>(code_point(character)));
   return name.data();
 }
 
