@@ -348,7 +348,8 @@ void Run::write_files(Outcome& outcome) {
     try {
       file->write(contents(), {.out = text_, .err = err_, .stop = stop_});
     } catch (const std::exception& error) {
-      outcome.fail(kExitFailed, failure_text(error));
+      // Of a stop that came while a reader was waited for, the program was told as well.
+      outcome.fail(stop_.stop_requested() ? kExitInterrupted : kExitFailed, failure_text(error));
     }
   };
   write(files_.json, [&] {

@@ -53,7 +53,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadLadder{"Huge", "99999999999999999999", "too large"},
         BadLadder{"Word", "64,many", "'many'"}, BadLadder{"Suffix", "1k,2k", "'1k'"},
         BadLadder{"Fraction", "64.5", "'64.5'"}, BadLadder{"Semicolons", "64;128", "'64;128'"},
-        BadLadder{"Plus", "+64", "'+64'"}, BadLadder{"Newline", "64\n", "'64?'"},
+        BadLadder{"Plus", "+64", "'+64'"}, BadLadder{"Newline", "64\n", "'64 '"},
         BadLadder{"Endless", std::string(10'000, '7'), "too large"}),
     [](const auto& bad) { return bad.param.name; });
 

@@ -12,6 +12,7 @@
 
 #include "ahead/error.h"
 #include "base/check.h"
+#include "base/resources.h"
 #include "base/text.h"
 #include "compile/part_queue.h"
 
@@ -256,8 +257,9 @@ struct ProgramStore::Shared {
     } catch (const std::exception& cause) {
       error = std::make_exception_ptr(Error(
           ErrorKind::kCompileFailed, "compiling " + to_string(shape) + " on " + options.device +
-                                         " failed: " + reason_of(cause.what()) +
-                                         "; try another --partition or a smaller --ladder"));
+                                         " failed: " + reason_of(cause.what()) + "; " +
+                                         resource_remedy(cause).value_or(
+                                             "try another --partition or a smaller --ladder")));
     }
     const std::lock_guard lock(mutex);
     Entry& entry = entries[shape];

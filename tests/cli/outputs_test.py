@@ -37,11 +37,11 @@ def run(*words, small_files=False, **options):
                                                  **options})
 
 
-def narrow_pipe(free, blocking=True):
-    """A pipe of one page of which so many bytes are free."""
+def narrow_pipe(free, blocking=True, pages=1):
+    """A pipe of a page or two, of which so many bytes are free."""
     reader, writer = os.pipe()
-    fcntl.fcntl(writer, 1031, PAGE)  # F_SETPIPE_SZ
-    os.write(writer, b"#" * (PAGE - free))
+    fcntl.fcntl(writer, 1031, pages * PAGE)  # F_SETPIPE_SZ
+    os.write(writer, b"#" * (pages * PAGE - free))
     os.set_blocking(writer, blocking)
     return reader, writer
 
@@ -213,13 +213,13 @@ class Readers(Outputs):
             if stream:
                 stream.close()
 
-    def await_full(self, child, reader):
-        """The pipe has taken what it can, and nothing moves any more."""
+    def await_full(self, child, reader, held):
+        """The pipe has taken what it can above what it held, and nothing moves any more."""
         count, before = array.array("i", [0]), -1
-        for _ in range(600):
+        for _ in range(200):
             self.assertIsNone(child.poll(), "it ended")
             fcntl.ioctl(reader, termios.FIONREAD, count)
-            if count[0] == before > PAGE - 40:
+            if count[0] == before > held:
                 return
             before = count[0]
             time.sleep(0.3)
@@ -238,17 +238,21 @@ class Readers(Outputs):
         reader, writer = narrow_pipe(40, blocking=False)
         child = self.begin([AHEAD, *words], stdout=writer, stderr=subprocess.PIPE)
         os.close(writer)
-        self.await_full(child, reader)
+        self.await_full(child, reader, PAGE - 40)
         self.assertEqual(drain(reader)[PAGE - 40:], usual)
         self.assertEqual(child.wait(timeout=60), OK, child.stderr.read())
 
-    def stuck(self, **options):
-        reader, writer = narrow_pipe(40)
-        self.addCleanup(os.close, reader)
-        child = self.begin([AHEAD, "run", MODEL, *LONG[:-1], *self.files], stdout=writer, stderr=writer,
-                           **options)
-        os.close(writer)
-        self.await_full(child, reader)
+    def stuck(self, free=40, pages=1, **options):
+        """A run that has written what its reader's pipe takes; nobody reads its progress either."""
+        reader, writer = narrow_pipe(free, pages=pages)
+        other, progress = narrow_pipe(0)
+        child = self.begin([AHEAD, "run", MODEL, *LONG[:-1], *self.files], stdout=writer,
+                           stderr=progress, **options)
+        for one in (writer, progress):
+            os.close(one)
+        for one in (reader, other):
+            self.addCleanup(os.close, one)
+        self.await_full(child, reader, pages * PAGE - free)
         return child
 
     def test_the_first_ctrl_c_ends_a_run_whose_reader_does_not_read(self):
@@ -265,7 +269,7 @@ class Readers(Outputs):
                                 "-x", AHEAD], check=False, capture_output=True)
         if probe.returncode != 0:
             self.skipTest("others may not read the model or the program")
-        child = self.stuck(leave=lambda: os.setresuid(65534, 65534, 65534))
+        child = self.stuck(free=PAGE, pages=2, leave=lambda: os.setresuid(65534, 65534, 65534))
         os.killpg(child.pid, signal.SIGINT)
         self.await_end(child)
         self.assertEqual(self.result()["finish_reason"], "cancelled")
@@ -292,14 +296,12 @@ class Readers(Outputs):
             fcntl.ioctl(0, termios.TIOCSCTTY, 0)
         child = subprocess.Popen([AHEAD, "run", MODEL, *LONG[:-1], *self.files], stdin=other,
                                  stdout=other, stderr=other, start_new_session=True,
-                                 preexec_fn=control)
+                                 preexec_fn=control, env={**os.environ, "TERM": "dumb"})
         self.addCleanup(self.end, child)
         os.close(other)
         seen = b""
         while b"compiled" not in seen:
             seen += os.read(terminal, 1 << 16)
-        os.read(terminal, 1)
-        time.sleep(0.5)
         os.close(terminal)
         self.await_end(child)
         self.result()
