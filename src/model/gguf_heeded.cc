@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdint>
 #include <set>
 #include <sstream>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -211,13 +213,20 @@ constexpr auto kLayerTensors = std::to_array<std::string_view>({"attn_gate.weigh
                                                                 "ssm_norm.weight",
                                                                 "ssm_out.weight"});
 
-/// "attn_q.weight" of "blk.12.attn_q.weight"; nothing for a tensor of no layer.
-std::optional<std::string_view> in_layer(std::string_view name) {
+/// A tensor of a layer: "blk.12.attn_q.weight".
+struct InLayer {
+  std::int64_t layer = 0;
+  std::string_view name;
+};
+std::optional<InLayer> in_layer(std::string_view name) {
   if (!name.starts_with("blk.")) return std::nullopt;
   name.remove_prefix(4);
-  const std::size_t digits = name.find_first_not_of("0123456789");
-  if (digits == 0 || digits == std::string_view::npos || name[digits] != '.') return std::nullopt;
-  return name.substr(digits + 1);
+  InLayer found;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), found.layer);
+  const auto digits = static_cast<std::size_t>(end - name.data());
+  if (error != std::errc() || digits == name.size() || name[digits] != '.') return std::nullopt;
+  found.name = name.substr(digits + 1);
+  return found;
 }
 
 /// The frontend asks for the bias of the middle alone, and then takes the others.
@@ -232,6 +241,7 @@ bool is_lost_bias(const std::set<std::string_view>& names, std::string_view name
 }
 
 Reason tensors(const GgufHeader& header) {
+  const auto layers = header.of_architecture("block_count");
   std::set<std::string_view> names;
   for (const GgufHeader::Tensor& tensor : header.tensors) names.insert(tensor.name);
   for (const GgufHeader::Tensor& tensor : header.tensors) {
@@ -245,8 +255,12 @@ Reason tensors(const GgufHeader& header) {
       if (neutral) continue;
       return "the rotation's frequencies are divided by the tensor " + in_quotes(tensor.name);
     }
-    const auto layer = in_layer(tensor.name);
-    const bool known = layer ? among(kLayerTensors, *layer) : among(kTensors, tensor.name);
+    const auto place = in_layer(tensor.name);
+    if (place && layers && place->layer >= *layers) {
+      return "there is a tensor " + in_quotes(tensor.name) + ", though block_count is " +
+             std::to_string(*layers);
+    }
+    const bool known = place ? among(kLayerTensors, place->name) : among(kTensors, tensor.name);
     if (known && !is_lost_bias(names, tensor.name)) continue;
     return "the tensor " + in_quotes(tensor.name) + " takes part in the model";
   }

@@ -18,7 +18,7 @@ class Header {
  public:
   explicit Header(const std::string& architecture = "llama") : prefix_(architecture + ".") {
     text("general.architecture", architecture);
-    number("block_count", 2).number("attention.head_count", 4).number("embedding_length", 64);
+    number("block_count", 13).number("attention.head_count", 4).number("embedding_length", 64);
     number("context_length", 2048);
     fraction("attention.layer_norm_rms_epsilon", 1e-5).fraction("rope.freq_base", 1e4);
     array("tokenizer.ggml.tokens", GgufType::kString);
@@ -206,6 +206,8 @@ TEST(GgufHeeded, WhatChangesTheModelIsNamedAndNeutralValuesAreNot) {
           {Header().tensor("blk.1.attn_norm.bias"), "'blk.1.attn_norm.bias'"},
           {Header().tensor("blk.1.exp_probs_b.bias"), "'blk.1.exp_probs_b.bias'"},
           {Header().tensor("blk.1.attn_q.scale"), "'blk.1.attn_q.scale'"},
+          {Header().tensor("blk.13.attn_q.weight"), "block_count is 13"},
+          {Header().tensor("blk.x.attn_q.weight"), "'blk.x.attn_q.weight'"},
           {Header().tensor("position_embd.weight"), "'position_embd.weight'"},
       },
       unheeded);

@@ -73,6 +73,31 @@ void refuse_from_header(const InputFile& file, const GgufHeader& header) {
   if (frontend_knows(header.architecture())) refuse_unheeded(file, header);
 }
 
+/// What the frontend says, as an error: of a file from which something is missing, the architecture
+/// is not to blame.
+Error refusal(const InputFile& file, const GgufHeader& header, const std::string& words) {
+  const std::string reason = printable(reason_of(words));
+  const auto says = [&](const char* part) { return reason.find(part) != std::string::npos; };
+  const std::string path = path_in_quotes(file.path());
+  if (says("missing expected weight") || says("missing weight") || says("weight not found")) {
+    return {ErrorKind::kInvalidModel,
+            path + " lacks weights: " + reason +
+                "; fetch the whole file again, or convert the model again"};
+  }
+  const bool known = frontend_knows(header.architecture());
+  if (header.architecture() == "unknown" || (known && says("metadata key is missing"))) {
+    return {ErrorKind::kInvalidModel,
+            path + " lacks metadata: " + reason + "; convert the model again"};
+  }
+  const std::string what = "architecture '" + header.architecture() + "' in " + path;
+  if (says("metadata key is missing")) {
+    return {ErrorKind::kUnsupportedModel,
+            what + " is not known to OpenVINO's GGUF frontend" + kUseIr};
+  }
+  return {ErrorKind::kUnsupportedModel,
+          what + " is not read by OpenVINO's GGUF frontend: " + reason + kUseIr};
+}
+
 std::shared_ptr<ov::Model> convert(const InputFile& file, const GgufHeader& header) {
   // The frontend reads a file only if its name ends so. It has read all of it when it is done.
   const SuffixedName name(file, {.suffix = ".gguf", .folders = folders_for_links(file)});
@@ -83,10 +108,7 @@ std::shared_ptr<ov::Model> convert(const InputFile& file, const GgufHeader& head
   } catch (const std::exception& error) {
     // It maps the file and makes room for what it unpacks.
     throw_if_short(error, path_in_quotes(file.path()) + " cannot be read", 2 * file.size());
-    throw Error(ErrorKind::kUnsupportedModel, "architecture '" + header.architecture() + "' in " +
-                                                  path_in_quotes(file.path()) +
-                                                  " is not read by OpenVINO's GGUF frontend: " +
-                                                  printable(reason_of(error.what())) + kUseIr);
+    throw refusal(file, header, error.what());
   }
 }
 

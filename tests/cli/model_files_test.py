@@ -254,16 +254,17 @@ class AModelThatGoes(ModelFiles):
         self.assertEqual(result["model"]["sha256"],
                          hashlib.sha256(pathlib.Path(TINY).read_bytes()).hexdigest())
 
-    def test_a_model_that_is_cut_short_meanwhile_ends_the_run_with_its_name_and_its_outputs(self):
+    def test_a_model_that_is_cut_short_meanwhile_is_told_by_name_and_costs_no_output(self):
         model = self.file("m.gguf", pathlib.Path(TINY).read_bytes())
         run = start("run", model, "the", "--ladder", "512,1024", "--max-new-tokens", "900",
-                    "--ignore-eos", *QUIET, "--json", self.path("r.json"))
+                    "--ignore-eos", "--history", "none", "--json", self.path("r.json"))
         os.read(run.stdout.fileno(), 1)
         os.truncate(model, 1000)
         _, error = run.communicate(timeout=60)
-        # It may have ended before it looked at what is gone; the checksum tells then.
-        self.assertEqual(run.returncode, FAILED, error)
+        # An error where something read what is gone, or else a note: there is no checksum.
+        self.assertIn(run.returncode, (OK, FAILED), error)
         self.assertIn(b"m.gguf'", error)
+        self.assertTrue(json.loads(pathlib.Path(self.path("r.json")).read_text())["tokens"])
 
 
 if __name__ == "__main__":

@@ -173,7 +173,7 @@ TEST(TokenizerContract, CallsFromSeveralThreadsDoNotMix) {
 TEST(TokenizerContract, UnsupportedTokenizersAreRefusedByName) {
   ov::AnyMap metadata = gguf_metadata();
   metadata["pre"] = std::string("deepseek-llm");
-  expect_error(ErrorKind::kUnsupportedModel, "\"deepseek-llm\"",
+  expect_error(ErrorKind::kUnsupportedModel, "'deepseek-llm'",
                [&] { (void)make_gguf_tokenizer(metadata); });
   metadata["model"] = std::string("llama");
   expect_error(ErrorKind::kUnsupportedModel, "'llama'",
