@@ -1,24 +1,28 @@
-// See command_line.h. May use: include/ahead, CLI11.
+// See command_line.h. May use: include/ahead, base, CLI11.
 #include "command_line.h"
+
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <exception>
-#include <new>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "ahead/llm_pipeline.h"
+#include "base/outlet.h"
+#include "base/printable.h"
 #include "designs_command.h"
 #include "exit_code.h"
+#include "failure.h"
 #include "inspect_command.h"
+#include "interrupt.h"
 #include "output.h"
 #include "plan_command.h"
 #include "report.h"
 #include "run_command.h"
 #include "sim_command.h"
-#include "wording.h"
 
 namespace ahead::cli {
 namespace {
@@ -41,9 +45,14 @@ std::string help_command(const CLI::App& app) {
   return "ahead --help";
 }
 
-std::string unexpected(const std::string& word) {
-  return (word.front() == '-' ? "unknown option " : "unexpected argument ") + in_quotes(word) +
-         (word.front() == '-' ? "" : ", a prompt of several words goes in quotes");
+// Where a prompt may stand, the word may have been one.
+std::string unexpected(const std::string& word, bool takes_prompt) {
+  const bool dash = word.front() == '-';
+  const char* const hint = !takes_prompt ? ""
+                           : dash ? "; a prompt that begins with a dash goes behind -- or into a "
+                                    "--prompt-file"
+                                  : "; a prompt of several words goes in quotes";
+  return (dash ? "unknown option " : "unexpected argument ") + in_quotes(word) + hint;
 }
 
 // CLI11 reports a missing command before it names the word it did not know.
@@ -64,24 +73,25 @@ void check_command(const CLI::App& app, std::span<const char* const> arguments) 
                   "; the commands are " + names);
 }
 
-int parse(CLI::App& app, int argc, const char* const* argv) {
+int parse(CLI::App& app, Outlet& err, int argc, const char* const* argv) {
   try {
     app.parse(argc, argv);
     return kExitOk;
   } catch (const CLI::CallForHelp&) {
-    TextOutput(1).write(app.help());
+    write_text(app.help());
     return kExitOk;
   } catch (const CLI::CallForVersion&) {
-    TextOutput(1).write("ahead " + std::string(version()) + "\n");
+    write_text("ahead " + std::string(version()) + "\n");
     return kExitOk;
   } catch (const CLI::ExtrasError& error) {
     const std::vector<std::string> words = app.remaining(true);
-    const std::string what =
-        words.empty() || words.front().empty() ? error.what() : unexpected(words.front());
-    report_error(what + "; see " + help_command(app));
+    const std::string what = words.empty() || words.front().empty()
+                                 ? error.what()
+                                 : unexpected(words.front(), app.got_subcommand("run"));
+    report_error(err, what + "; see " + help_command(app));
     return kExitUsage;
   } catch (const CLI::ParseError& error) {
-    report_error(std::string(error.what()) + "; see " + help_command(app));
+    report_error(err, std::string(error.what()) + "; see " + help_command(app));
     return kExitUsage;
   }
 }
@@ -90,7 +100,10 @@ int parse(CLI::App& app, int argc, const char* const* argv) {
 
 int run_command_line(int argc, const char* const* argv) {
   fill_standard_descriptors();
-  std::signal(SIGPIPE, SIG_IGN);
+  for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);  // EPIPE, EFBIG
+  end_on_signals_as_first_process();
+  report_what_nobody_catches();
+  Outlet err(STDERR_FILENO);
   try {
     CLI::App app(
         "Runs LLM generation on a ladder of compiled contexts: compile ahead, not up front.",
@@ -104,16 +117,9 @@ int run_command_line(int argc, const char* const* argv) {
     add_sim_command(app);
     app.footer(kExamples);  // After the commands, which would inherit it.
     check_command(app, std::span(argv, static_cast<std::size_t>(argc)).subspan(argc > 0 ? 1 : 0));
-    return parse(app, argc, argv);
-  } catch (const Error& error) {
-    report_error(error.what());
-    return exit_code(error.kind());
-  } catch (const std::bad_alloc&) {
-    report_error("out of memory; a shorter --ladder or --kv-type f16 needs less");
-    return kExitFailed;
-  } catch (const std::exception& error) {
-    report_error(error.what());
-    return kExitFailed;
+    return parse(app, err, argc, argv);
+  } catch (const std::exception&) {
+    return tell_failure(err, std::current_exception());
   }
 }
 

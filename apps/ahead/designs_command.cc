@@ -50,10 +50,7 @@ void add_designs_command(CLI::App& app) {
       app.add_subcommand("designs", "List the presets over the axes of a context ladder");
   const auto json = std::make_shared<bool>(false);
   command->add_flag("--json", *json, "Write one JSON object instead of a table");
-  command->callback([json] {
-    TextOutput out(1);
-    out.write(*json ? designs_json() : designs_text());
-  });
+  command->callback([json] { write_text(*json ? designs_json() : designs_text()); });
 }
 
 }  // namespace ahead::cli

@@ -12,7 +12,7 @@ enum ExitCode : int {
   kExitFailed = 1,        ///< something failed while running; what was produced is kept
   kExitUsage = 2,         ///< an option or an input is wrong
   kExitMismatch = 3,      ///< --verify found logits that differ
-  kExitInterrupted = 130  ///< Ctrl-C or SIGTERM; what was produced is kept
+  kExitInterrupted = 130  ///< Ctrl-C, or another signal that ends a process; what was made is kept
 };
 
 [[nodiscard]] inline ExitCode exit_code(ErrorKind kind) {

@@ -1,8 +1,9 @@
-// See explain.h. May use: include/ahead.
+// See explain.h. May use: include/ahead, base.
 #include "explain.h"
 
 #include <algorithm>
 
+#include "base/printable.h"
 #include "wording.h"
 
 namespace ahead::cli {
@@ -25,8 +26,8 @@ std::string explain(const RunResult& result) {
     const std::string* const reason = reason_of(event);
     // A compile's span repeats why it was started.
     if (reason == nullptr || event.begin_s != event.end_s) continue;
-    out += right(fixed(event.begin_s, 2) + " s", kSeconds) + "  " + one_line(event.name) +
-           ", because " + one_line(*reason) + ".\n";
+    out += right(fixed(event.begin_s, 2) + " s", kSeconds) + "  " + printable(event.name) +
+           ", because " + printable(*reason) + ".\n";
   }
   return out;
 }

@@ -33,14 +33,13 @@ void inspect(const InspectFlags& flags) {
   const InspectInput input{.facts = model.facts(),
                            .sha256 = model.sha256(),
                            .load_s = model.load_s(),
-                           .ladder = choose_ladder(asked, model.facts().trained_context).rungs,
+                           .ladder = choose_ladder({.asked = asked,
+                                                   .otherwise = {.trained_context =
+                                                                     model.facts().trained_context}})
+                                         .rungs,
                            .prefill_chunk = PipelineConfig{}.prefill_chunk,
                            .partition = partition};
-  TextOutput out(1);
-  out.write(flags.json ? inspect_json(input) : inspect_text(input));
-  if (!out.error().empty() && !out.reader_gone()) {
-    throw Error(ErrorKind::kIo, out.error());
-  }
+  write_text(flags.json ? inspect_json(input) : inspect_text(input));
 }
 
 }  // namespace

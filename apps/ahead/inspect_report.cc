@@ -1,4 +1,4 @@
-// See inspect_report.h. May use: include/ahead, nlohmann-json.
+// See inspect_report.h. May use: include/ahead, base, nlohmann-json.
 #include "inspect_report.h"
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ahead/llm_pipeline.h"
+#include "base/printable.h"
 #include "wording.h"
 
 namespace ahead::cli {
@@ -129,9 +130,9 @@ std::string item(std::string_view label, const std::string& value) {
 std::string inspect_text(const InspectInput& input) {
   const ModelFacts& facts = input.facts;
   std::string out;
-  out += item("model", one_line(facts.path));
+  out += item("model", printable(facts.path));
   out += item("sha256", input.sha256);
-  out += item("architecture", one_line(facts.architecture));
+  out += item("architecture", printable(facts.architecture));
   out += item("layers", std::to_string(facts.layers));
   out += item("heads", std::to_string(facts.q_heads) + " query, " + std::to_string(facts.kv_heads) +
                            " key/value, of " + std::to_string(facts.head_dim));

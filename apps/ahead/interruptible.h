@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <stop_token>
+#include <system_error>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -23,7 +24,7 @@ struct Leaving {
 
 /// Runs `work` on a thread of its own: what it returns or throws, or nothing once `stop` is
 /// requested and the caller leaves. In that case the thread goes on alone: `work` must own what it
-/// uses, and the program must end with _Exit.
+/// uses, and the program must end with _Exit. Where no thread can be had, on the caller's.
 template <typename Work>
 auto unless_stopped(std::stop_token stop, Work work, const Leaving& leaving = {})
     -> std::optional<std::invoke_result_t<Work&>> {
@@ -37,11 +38,11 @@ auto unless_stopped(std::stop_token stop, Work work, const Leaving& leaving = {}
     return std::nullopt;
   }
   const auto shared = std::make_shared<Shared>();
-  std::thread([shared, work = std::move(work)]() mutable {
+  const auto run = [shared, owned = std::make_shared<Work>(std::move(work))] {
     std::optional<std::invoke_result_t<Work&>> value;
     std::exception_ptr error;
     try {
-      Work mine = std::move(work);  // gone with what it owns before the caller goes on
+      Work mine = std::move(*owned);  // gone with what it owns before the caller goes on
       value.emplace(mine());
     } catch (...) {
       error = std::current_exception();
@@ -50,7 +51,12 @@ auto unless_stopped(std::stop_token stop, Work work, const Leaving& leaving = {}
     shared->value = std::move(value);
     shared->error = error;
     shared->changed.notify_all();
-  }).detach();
+  };
+  try {
+    std::thread(run).detach();
+  } catch (const std::system_error&) {
+    run();
+  }
 
   const auto done = [&] { return shared->value.has_value() || shared->error != nullptr; };
   std::unique_lock lock(shared->mutex);

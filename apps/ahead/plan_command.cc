@@ -1,20 +1,22 @@
-// See plan_command.h. May use: include/ahead, CLI11.
+// See plan_command.h. May use: include/ahead, base, CLI11.
 #include "plan_command.h"
+
+#include <unistd.h>
 
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
-#include <memory>
 #include <string>
 #include <system_error>
 
 #include "ahead/llm_pipeline.h"
 #include "ahead/planning.h"
-#include "axis_names.h"
+#include "base/outlet.h"
+#include "base/printable.h"
+#include "named_files.h"
 #include "output.h"
 #include "plan_options.h"
 #include "plan_report.h"
-#include "wording.h"
 
 namespace ahead::cli {
 namespace {
@@ -29,7 +31,7 @@ Nothing is compiled or run. A profile says for each cost whether it was measured
 namespace fs = std::filesystem;
 
 [[noreturn]] void refuse_file(const std::string& path, const std::string& why) {
-  throw Error(ErrorKind::kInvalidArgument, "--profile " + in_quotes(path) + ": " + why);
+  throw Error(ErrorKind::kInvalidArgument, "--profile " + path_in_quotes(path) + ": " + why);
 }
 
 Profile profile_in(const std::string& path) {
@@ -60,33 +62,45 @@ void take_model(const std::string& path, PlanRequest& request) {
   std::error_code error;
   const auto size = fs::file_size(facts.weights, error);
   if (error) {
-    throw Error(ErrorKind::kIo,
-                "the size of " + in_quotes(facts.weights) + " can not be had: " + error.message());
+    throw Error(ErrorKind::kIo, "the size of " + path_in_quotes(facts.weights) +
+                                    " can not be had: " + error.message());
   }
   request.profile = guess_profile(facts, static_cast<std::int64_t>(size));
 }
 
 void plan(const PlanFlags& flags) {
-  PlanRequest request = read_plan_flags(flags);
-  for (const auto& path : {flags.json, flags.trace}) {
-    if (path) check_writable(*path);
-  }
+  PlanRequest request = flags.request;
+  CommandFiles files;
+  if (flags.model) files.read_model("MODEL", *flags.model);
+  files.read("--profile", flags.profile);
+  files.write("--json", flags.json);
+  files.write("--trace", flags.trace);
+  check_files(files);
+  const auto json = Destination::of("--json", flags.json);
+  const auto trace = Destination::of("--trace", flags.trace);
   if (flags.profile) {
     request.profile = profile_in(*flags.profile);
   } else {
     take_model(*flags.model, request);
   }
   const PlanReport report = make_plan(request);
-  TextOutput out(1);
+  TextOutput out(STDOUT_FILENO);
+  Outlet err(STDERR_FILENO);
   out.write(plan_text(report));
-  if (flags.json) write_file(*flags.json, plan_json(report));
-  if (flags.trace) {
-    const PlanForecast& shown = report.forecasts.at(report.shown);
-    RunResult timeline{.axes = shown.axes, .design = shown.design, .device = report.profile};
-    timeline.trace = shown.trace;
-    write_file(*flags.trace, to_chrome_trace(timeline));
-  }
-  if (!out.error().empty() && !out.reader_gone()) throw Error(ErrorKind::kIo, out.error());
+  std::string lost = out.error();
+  const auto write = [&](const std::optional<Destination>& file, const std::string& contents) {
+    try {
+      if (file) file->write(contents, {.out = out, .err = err});
+    } catch (const Error& error) {
+      lost += (lost.empty() ? "" : "; ") + std::string(error.what());
+    }
+  };
+  write(json, plan_json(report));
+  const PlanForecast& shown = report.forecasts.at(report.shown);
+  RunResult timeline{.axes = shown.axes, .design = shown.design, .device = report.profile};
+  timeline.trace = shown.trace;
+  write(trace, to_chrome_trace(timeline));
+  if (!lost.empty()) throw Error(ErrorKind::kIo, lost);
 }
 
 }  // namespace
@@ -95,32 +109,7 @@ void add_plan_command(CLI::App& app) {
   CLI::App* const command = app.add_subcommand(
       "plan", "Tell what a request will take under every schedule, compiling nothing");
   command->footer(kExamples);
-  const auto flags = std::make_shared<PlanFlags>();
-  const auto option = [&](const char* name, std::optional<std::string>& value, const char* type,
-                          const std::string& help) {
-    command->add_option(name, value, help)->type_name(type);
-  };
-  option("MODEL", flags->model, "", "A model to guess the costs from: a GGUF file or an IR folder");
-  option("--profile", flags->profile, "FILE", "Take the costs from a profile (see profiles/)");
-  option("--ladder", flags->ladder, "LIST", "Rungs in tokens (default: the profile's)");
-  option("--prompt", flags->prompt, "N", "Tokens of the prompt (default: the profile's)");
-  option("--tokens", flags->tokens, "N", "Tokens to generate (default: the profile's)");
-  option("--chunks", flags->chunks, "LIST",
-         "Prompt tokens at once: fixed schedules use the first, planned chooses");
-  option("--token-ms", flags->token_ms, "MS",
-         "A decode step, instead of the profile's: 25, or by rung 1024=25,2048=28; rungs that are "
-         "not named keep the profile's");
-  option("--compile-s", flags->compile_s, "S",
-         "What a rung adds to the compile of decoding, instead of the profile's: 3, or by rung "
-         "1024=3; rungs that are not named keep the profile's");
-  option("--schedule", flags->schedule, "NAME", names(schedules()) + " (default: all)");
-  option("--partition", flags->partition, "NAME",
-         names(partitions()) + " (default: all of the profile)");
-  option("--kv", flags->kv, "NAME", names(kv_policies()) + " (default: the designs')");
-  option("--json", flags->json, "FILE", "Write everything to this file");
-  option("--trace", flags->trace, "FILE",
-         "Write the timeline of the one shown, for Perfetto or chrome://tracing");
-  command->callback([flags] { plan(*flags); });
+  add_plan_options(*command, plan);
 }
 
 }  // namespace ahead::cli

@@ -1,4 +1,4 @@
-// See plan_report.h. May use: include/ahead, nlohmann-json.
+// See plan_report.h. May use: include/ahead, base, nlohmann-json.
 #include "plan_report.h"
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ahead/llm_pipeline.h"
+#include "base/printable.h"
 #include "wording.h"
 
 namespace ahead::cli {
@@ -147,8 +148,8 @@ Json row_object(const PlanForecast& row) {
 
 std::string plan_text(const PlanReport& report) {
   const PlanForecast& shown = report.forecasts.at(report.shown);
-  std::string out = "profile  " + one_line(report.profile) + "\n";
-  for (const std::string& note : report.notes) out += "  - " + one_line(note) + "\n";
+  std::string out = "profile  " + printable(report.profile) + "\n";
+  for (const std::string& note : report.notes) out += "  - " + printable(note) + "\n";
   out += "request  ladder " + list(report.ladder) + ", a prompt of " +
          std::to_string(report.prompt) + " tokens, " + std::to_string(report.tokens) +
          " to generate\n\n" + totals_table(report);

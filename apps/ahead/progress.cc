@@ -1,4 +1,4 @@
-// See progress.h. May use: include/ahead, POSIX.
+// See progress.h. May use: include/ahead, base, POSIX.
 #include "progress.h"
 
 #include <sys/ioctl.h>
@@ -9,10 +9,11 @@
 #include <cstdlib>
 #include <stop_token>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <utility>
 
-#include "output.h"
+#include "base/printable.h"
 #include "report.h"
 #include "wording.h"
 
@@ -69,9 +70,14 @@ class ProgressDisplay::Ticker {
   std::jthread thread_;  // last: joins first
 };
 
-ProgressDisplay::ProgressDisplay(Options options) : options_(options), begin_(monotonic()) {
+ProgressDisplay::ProgressDisplay(Options options, Outlet& out)
+    : options_(options), out_(out), begin_(monotonic()) {
   if (is_bar(options_.style)) {
-    ticker_ = std::make_unique<Ticker>([this] { redraw(); });
+    try {
+      ticker_ = std::make_unique<Ticker>([this] { redraw(); });
+    } catch (const std::system_error&) {
+      // No thread is to be had: the bar moves when something happens.
+    }
   }
 }
 
@@ -80,7 +86,7 @@ ProgressDisplay::~ProgressDisplay() { finish(); }
 void ProgressDisplay::phase(const std::string& what) {
   const std::lock_guard lock(mutex_);
   state_ = ProgressState{};
-  state_.phase = one_line(what);
+  state_.phase = printable(what);
   state_.phase_begin_s = now_s();
   line(state_.phase);
   draw();
@@ -109,6 +115,7 @@ void ProgressDisplay::around_text(std::string_view text, const std::function<voi
   if (options_.style == Style::kBarBelow) {
     erase();
   }
+  come_first();
   write();
   text_.write(text, columns(options_.fd));
   if (options_.style == Style::kBarBelow) {
@@ -122,8 +129,14 @@ void ProgressDisplay::notice(const std::string& text) {
   }
   const std::lock_guard lock(mutex_);
   erase();
-  report_note(text);
+  out_.offer(note_line(text));
   draw();
+}
+
+// Where text and progress meet in one place, what was said before the text stands before it. There
+// the text waits for the same reader.
+void ProgressDisplay::come_first() {
+  if (options_.style == Style::kBarBelow || options_.shares_file) (void)out_.flush();
 }
 
 void ProgressDisplay::finish() {
@@ -139,8 +152,7 @@ double ProgressDisplay::now_s() const {
 void ProgressDisplay::line(const std::string& text) {
   if (options_.style == Style::kLines && !finished_) {
     const std::string stamp = "[" + right(fixed(now_s(), 1), 6) + " s] ";
-    (void)write_all(options_.fd,
-                    (options_.shares_file && text_.line_open() ? "\n" : "") + stamp + text + "\n");
+    out_.offer((options_.shares_file && text_.line_open() ? "\n" : "") + stamp + text + "\n");
     text_ = TextColumn{};
   }
 }
@@ -148,7 +160,7 @@ void ProgressDisplay::line(const std::string& text) {
 void ProgressDisplay::draw() {
   const std::size_t width = columns(options_.fd);
   const bool below = options_.style == Style::kBarBelow;
-  if (!is_bar(options_.style) || finished_ || (below && !text_.can_leave(width))) {
+  if (!is_bar(options_.style) || finished_ || (below && !text_.can_leave(width)) || !out_.idle()) {
     return;
   }
   std::string out;
@@ -160,7 +172,7 @@ void ProgressDisplay::draw() {
   if (below) {
     out.append(kRestore);
   }
-  (void)write_all(options_.fd, out);
+  out_.offer(out);
   drawn_ = true;
 }
 
@@ -177,7 +189,7 @@ void ProgressDisplay::erase() {
   if (below) {
     out.append(kRestore);
   }
-  (void)write_all(options_.fd, out);
+  out_.offer(out);
   drawn_ = false;
 }
 

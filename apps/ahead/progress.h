@@ -1,5 +1,5 @@
 // Progress on standard error: a live bar on a terminal, plain lines elsewhere, nothing when quiet.
-// May use: include/ahead, POSIX.
+// May use: include/ahead, base, POSIX.
 #pragma once
 
 #include <chrono>
@@ -10,12 +10,14 @@
 #include <string_view>
 
 #include "ahead/generation_config.h"
+#include "base/outlet.h"
 #include "progress_state.h"
 
 namespace ahead::cli {
 
-/// Thread-safe: the bar is redrawn from a thread of its own, so that a long compile is seen to
-/// take its time.
+/// Thread-safe: the bar is redrawn from a thread of its own, where one can be had, so that a long
+/// compile is seen to take its time. Nobody waits for a reader of standard error: lines that it
+/// does not take come later, a bar not at all.
 class ProgressDisplay {
  public:
   enum class Style {
@@ -27,9 +29,9 @@ class ProgressDisplay {
   struct Options {
     Style style = Style::kNone;
     bool shares_file = false;  ///< text goes to the same file: lines must not cut into it
-    int fd = 2;
+    int fd = 2;                ///< that `out` writes to: how wide it is
   };
-  explicit ProgressDisplay(Options options);
+  ProgressDisplay(Options options, Outlet& out);
   ~ProgressDisplay();
   ProgressDisplay(const ProgressDisplay&) = delete;
   ProgressDisplay& operator=(const ProgressDisplay&) = delete;
@@ -43,7 +45,7 @@ class ProgressDisplay {
   void around_text(std::string_view text, const std::function<void()>& write);
   /// A note on a line of its own, unless quiet. Not while a line of text is open.
   void notice(const std::string& text);
-  /// Takes the bar away for good.
+  /// Takes the bar away for good. What is written to `out` from then on stands behind it.
   void finish();
 
  private:
@@ -52,9 +54,11 @@ class ProgressDisplay {
   void draw();
   void erase();
   void redraw();
+  void come_first();
 
   class Ticker;
   const Options options_;
+  Outlet& out_;
   const std::chrono::nanoseconds begin_;
   std::mutex mutex_;
   ProgressState state_;             // guarded by mutex_

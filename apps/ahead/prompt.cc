@@ -1,4 +1,4 @@
-// See prompt.h. May use: include/ahead, nlohmann-json.
+// See prompt.h. May use: include/ahead, base, nlohmann-json.
 #include "prompt.h"
 
 #include <algorithm>
@@ -12,6 +12,8 @@
 #include <utility>
 
 #include "ahead/error.h"
+#include "base/printable.h"
+#include "text_file.h"
 #include "wording.h"
 
 namespace ahead::cli {
@@ -159,19 +161,12 @@ std::vector<std::int32_t> ids_of(const std::string& path, const std::string& tex
   return ids;
 }
 
-// Lines without their ends; a last line may go without one.
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    std::string line = text.substr(begin, end - begin);
-    if (!line.empty() && line.back() == '\r') {
-      line.pop_back();
-    }
-    lines.push_back(std::move(line));
-    begin = end + 1;
-  }
-  return lines;
+// A text out of one of the files, with what is to be told of it.
+std::string read_text(const char* option, const std::string& path, PromptMaterial& material) {
+  PlainText plain =
+      plain_text(std::string(option) + " " + path_in_quotes(path), read_file(option, path));
+  for (std::string& note : plain.notes) material.notes.push_back(std::move(note));
+  return std::move(plain.text);
 }
 
 }  // namespace
@@ -199,19 +194,20 @@ PromptMaterial read_material(const PromptSource& source) {
   PromptMaterial material;
   if (source.text) {
     material.prompt = *source.text;
+    material.notes = note_on_utf8("the prompt", *source.text);
   }
   if (source.file) {
-    material.prompt = read_file("--prompt-file", *source.file);
+    material.prompt = read_text("--prompt-file", *source.file, material);
   }
   if (source.batch_file) {
-    material.batch = lines_of(read_file("--batch", *source.batch_file));
+    material.batch = lines_of(read_text("--batch", *source.batch_file, material));
     if (material.batch.empty()) {
       refuse("--batch " + in_quotes(*source.batch_file) +
              ": it holds no line; give a prompt a line");
     }
   }
   if (source.forced_file) {
-    std::string text = read_file("--force", *source.forced_file);
+    std::string text = read_text("--force", *source.forced_file, material);
     if (holds_ids(*source.forced_file)) {
       material.forced_ids = ids_of(*source.forced_file, text);
     } else {

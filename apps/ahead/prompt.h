@@ -29,6 +29,7 @@ struct PromptMaterial {
   std::vector<std::string> batch;  ///< a prompt a line, in order; a line may be empty
   std::string forced_text;
   std::vector<std::int32_t> forced_ids;
+  std::vector<std::string> notes;  ///< worth telling of the texts
 };
 
 /// Reads the files. A forced file named *.ids or *.json holds token ids: a JSON array, or whole

@@ -64,9 +64,9 @@ class Prompts : public ::testing::Test {
   fs::path folder_;
 };
 
-TEST_F(Prompts, ATextOrAFileIsThePromptAsItIs) {
-  EXPECT_THAT(tokens({.text = "ab"}).prompt, ElementsAre('a', 'b'));
-  EXPECT_THAT(tokens({.file = file("p.txt", "a\n")}).prompt, ElementsAre('a', '\n'));
+TEST_F(Prompts, ATextIsThePromptAsItIsAndAFileButForItsLastLineEnd) {
+  EXPECT_THAT(tokens({.text = "ab\n"}).prompt, ElementsAre('a', 'b', '\n'));
+  EXPECT_THAT(tokens({.file = file("p.txt", "a\n\n")}).prompt, ElementsAre('a', '\n'));
   EXPECT_THAT(tokens({.text = "ab"}).forced, IsEmpty());
 }
 

@@ -1,17 +1,18 @@
-// See report.h. May use: std, POSIX.
+// See report.h. May use: base.
 #include "report.h"
 
-#include <unistd.h>
-
-#include "output.h"
-#include "wording.h"
+#include "base/printable.h"
 
 namespace ahead::cli {
 
-void report(std::string_view text) { (void)write_all(STDERR_FILENO, text); }
+std::string note_line(std::string_view text) { return "ahead: note: " + printable(text) + "\n"; }
 
-void report_note(std::string_view text) { report("ahead: note: " + one_line(text) + "\n"); }
+std::string error_line(std::string_view text) { return "ahead: error: " + printable(text) + "\n"; }
 
-void report_error(std::string_view text) { report("ahead: error: " + one_line(text) + "\n"); }
+void report(Outlet& out, std::string_view text) { (void)out.write(text); }
+
+void report_note(Outlet& out, std::string_view text) { report(out, note_line(text)); }
+
+void report_error(Outlet& out, std::string_view text) { report(out, error_line(text)); }
 
 }  // namespace ahead::cli

@@ -1,9 +1,12 @@
-// See run.h. May use: include/ahead.
+// See run.h. May use: include/ahead, base.
 #include "run.h"
+
+#include <unistd.h>
 
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <span>
@@ -13,14 +16,18 @@
 
 #include "ahead/llm_pipeline.h"
 #include "ahead/verify.h"
+#include "base/outlet.h"
 #include "exit_code.h"
 #include "explain.h"
+#include "failure.h"
 #include "interrupt.h"
 #include "interruptible.h"
+#include "named_files.h"
 #include "output.h"
 #include "progress.h"
 #include "prompt.h"
 #include "report.h"
+#include "run_files.h"
 #include "summary.h"
 #include "tether.h"
 
@@ -33,6 +40,7 @@ struct Outcome {
   std::optional<VerifyReport> report;
   ExitCode exit = kExitOk;
   std::vector<std::string> errors;
+  std::optional<std::string> no_hash;  ///< why the model's file has none
 
   void fail(ExitCode code, const std::string& error) {
     exit = exit == kExitOk ? code : exit;
@@ -42,16 +50,26 @@ struct Outcome {
 
 class Run {
  public:
-  explicit Run(const RunRequest& request)
+  Run(const RunRequest& request, std::stop_token stop, Outlet& err)
       : request_(request),
-        material_(read_material(request.prompt)),
-        display_(display_here(request.quiet)) {}
+        stop_(std::move(stop)),
+        err_(err),
+        display_(display_here(request.quiet), err),
+        text_(STDOUT_FILENO, stop_) {}
 
   /// Everything up to the last byte written; the answer is the program's exit code.
   ExitCode go();
 
+  /// Nothing is drawn any more.
+  void end_progress() { display_.finish(); }
+
  private:
+  [[nodiscard]] bool prepare();
   [[nodiscard]] bool open_model();
+  ExitCode interrupted_while(const std::string& what);
+  [[nodiscard]] StreamingStatus put(std::string_view text);
+  void judge_text(Outcome& outcome) const;
+  void hash_model(Outcome& outcome);
   void generate(Outcome& outcome);
   template <typename Work>
   [[nodiscard]] RunResult unless_stuck(Work work);
@@ -61,18 +79,19 @@ class Run {
   void verify(Outcome& outcome);
   void make_room();
   void write_files(Outcome& outcome);
-  void close(const Outcome& outcome) const;
+  void close(const Outcome& outcome);
   [[nodiscard]] GenerationConfig generation();
   void observe(GenerationConfig& config);
   [[nodiscard]] RunResult nothing_yet() const;
 
   const RunRequest& request_;
-  const PromptMaterial material_;
-  InterruptWatch interrupt_;  // Before the display's thread and the library's.
+  const std::stop_token stop_;
+  Outlet& err_;
   ProgressDisplay display_;
-  TextOutput text_{1};
+  TextOutput text_;
   BoundaryRecorder recorder_;
 
+  RunFiles files_;
   std::unique_ptr<Model> model_;
   std::shared_ptr<LLMPipeline> pipeline_;
   std::shared_ptr<Tether> tether_;  ///< of the generation under way
@@ -84,16 +103,12 @@ ExitCode Run::go() {
   for (const std::string& note : request_.notes) {
     display_.notice(note);
   }
-  if (!open_model()) {
-    display_.finish();
-    if (!request_.quiet) {
-      report_note("interrupted while the model was read");
-    }
-    return kExitInterrupted;
-  }
+  if (!prepare()) return interrupted_while("the prompt was read");
+  if (!open_model()) return interrupted_while("the model was read");
   Outcome outcome;
   generate(outcome);
   display_.around_text("\n", [this] { text_.end_line(); });
+  judge_text(outcome);
   if (request_.verify && outcome.exit == kExitOk) {
     verify(outcome);
   }
@@ -103,22 +118,37 @@ ExitCode Run::go() {
   return outcome.exit;
 }
 
-// False when it was interrupted.
+// False when it was interrupted, as is open_model(). A file may be a pipe that nobody writes to.
+bool Run::prepare() {
+  auto files = unless_stopped(stop_, [request = request_] { return open_files(request); });
+  if (files) files_ = *std::move(files);
+  return files.has_value();
+}
+
+ExitCode Run::interrupted_while(const std::string& what) {
+  display_.finish();
+  if (!request_.quiet) {
+    report_note(err_, "interrupted while " + what);
+  }
+  return kExitInterrupted;
+}
+
 bool Run::open_model() {
   display_.phase("reading " + request_.model);
-  auto model = unless_stopped(interrupt_.token(),
-                              [path = request_.model] { return std::make_unique<Model>(path); });
+  auto model =
+      unless_stopped(stop_, [path = request_.model] { return std::make_unique<Model>(path); });
   if (!model) {
     return false;
   }
   model_ = std::move(*model);
   const ModelFacts& facts = model_->facts();
-  const ChosenLadder ladder = choose_ladder(request_.ladder, facts.trained_context);
+  const ChosenLadder ladder = choose_ladder(
+      {.asked = request_.ladder, .otherwise = ladder_query(request_, facts.trained_context)});
   if (!ladder.note.empty()) {
     display_.notice(ladder.note);
   }
   auto tokens = unless_stopped(
-      interrupt_.token(), [source = request_.prompt, material = material_, model = *model_] {
+      stop_, [source = request_.prompt, material = files_.material, model = *model_] {
         return tokens_of(source, material, model.facts().vocabulary,
                          [&](std::string_view text) { return model.encode(text); });
       });
@@ -153,7 +183,7 @@ GenerationConfig Run::generation() {
 
 void Run::observe(GenerationConfig& config) {
   tether_ = std::make_shared<Tether>();
-  config.stop_token = interrupt_.token();
+  config.stop_token = stop_;
   config.progress_observer = [this, tether = tether_](const Progress& event) {
     tether->through([&] {
       if (event.kind == Progress::Kind::kToken) tether->hold();
@@ -167,7 +197,7 @@ void Run::observe(GenerationConfig& config) {
 template <typename Work>
 RunResult Run::unless_stuck(Work work) {
   constexpr std::chrono::milliseconds kPatience{150};
-  auto result = unless_stopped(interrupt_.token(), std::move(work),
+  auto result = unless_stopped(stop_, std::move(work),
                                {.patience = kPatience, .may = [this] { return tether_->cut(); }});
   return result ? *std::move(result) : nothing_yet();
 }
@@ -199,12 +229,24 @@ void Run::generate(Outcome& outcome) {
       outcome.result.finish_reason = FinishReason::kError;
       outcome.result.error = error.what();
     }
+  } catch (const std::exception& error) {
+    outcome.result = nothing_yet();
+    outcome.result.finish_reason = FinishReason::kError;
+    outcome.result.error = failure_text(error);
   }
   tell_rows(outcome);
   const RunResult& result = outcome.result;
   if (!result.error.empty()) {
     outcome.fail(kExitFailed, result.error);
   } else if (result.finish_reason == FinishReason::kCancelled) {
+    outcome.exit = kExitInterrupted;
+  }
+}
+
+// What became of the text, unless the run failed anyway.
+void Run::judge_text(Outcome& outcome) const {
+  if (outcome.exit != kExitOk) return;
+  if (text_.given_up()) {
     outcome.exit = kExitInterrupted;
   } else if (text_.reader_gone()) {
     outcome.exit = kExitFailed;
@@ -213,15 +255,23 @@ void Run::generate(Outcome& outcome) {
   }
 }
 
+// A text that cannot be written is no reason to go without it in the file that has it too; one that
+// nobody reads any more is.
+StreamingStatus Run::put(std::string_view text) {
+  if (text_.write(text)) return StreamingStatus::kRunning;
+  if (text_.given_up()) return StreamingStatus::kCancel;
+  return request_.json && !text_.reader_gone() ? StreamingStatus::kRunning : StreamingStatus::kStop;
+}
+
 RunResult Run::generate_one() {
   GenerationConfig config = generation();
   const auto streamer = [this, tether = tether_](std::string_view text) {
-    bool written = false;
+    StreamingStatus status = StreamingStatus::kStop;
     tether->through([&] {
       tether->hold();
-      display_.around_text(text, [&] { written = text_.write(text); });
+      display_.around_text(text, [&] { status = put(text); });
     });
-    return written ? StreamingStatus::kRunning : StreamingStatus::kStop;
+    return status;
   };
   return unless_stuck([pipeline = pipeline_, prompt = tokens_.prompt, config, streamer] {
     return pipeline->generate(prompt, config, streamer);
@@ -230,9 +280,10 @@ RunResult Run::generate_one() {
 
 // Texts that are made together would mix on one output: they are written when all are there.
 RunResult Run::generate_batch() {
-  return unless_stuck([pipeline = pipeline_, prompts = material_.batch, config = generation()] {
-    return pipeline->generate_batch(std::span<const std::string>(prompts), config);
-  });
+  return unless_stuck(
+      [pipeline = pipeline_, prompts = files_.material.batch, config = generation()] {
+        return pipeline->generate_batch(std::span<const std::string>(prompts), config);
+      });
 }
 
 // Each text under its line's number; what could not run is an error, and the others stand.
@@ -252,7 +303,7 @@ void Run::tell_rows(Outcome& outcome) {
 // The run's programs go before the control's come: a compile under way ends first.
 void Run::make_room() {
   display_.phase("making room for the control of --verify");
-  const auto made = unless_stopped(interrupt_.token(), [old = std::move(pipeline_)]() mutable {
+  const auto made = unless_stopped(stop_, [old = std::move(pipeline_)]() mutable {
     old.reset();
     return true;
   });
@@ -290,71 +341,96 @@ void Run::verify(Outcome& outcome) {
   }
 }
 
+// Each by itself: what one cannot be written to is no reason to lose the other.
 void Run::write_files(Outcome& outcome) {
-  const auto write = [&](const std::optional<std::string>& path, auto contents) {
-    if (path) {
-      try {
-        write_file(*path, contents());
-      } catch (const Error& error) {
-        outcome.fail(kExitFailed, error.what());
-      }
+  const auto write = [&](const std::optional<Destination>& file, auto contents) {
+    if (!file) return;
+    try {
+      file->write(contents(), {.out = text_, .err = err_, .stop = stop_});
+    } catch (const std::exception& error) {
+      outcome.fail(kExitFailed, failure_text(error));
     }
   };
-  write(request_.json, [&] {
-    // Hashing gigabytes is not what a Ctrl-C waits for.
-    auto hash = unless_stopped(interrupt_.token(), [model = *model_] { return model.sha256(); });
+  write(files_.json, [&] {
+    hash_model(outcome);
+    return outcome.report ? to_json(outcome.result, *outcome.report) : to_json(outcome.result);
+  });
+  write(files_.trace, [&] { return to_chrome_trace(outcome.result); });
+  judge_text(outcome);
+}
+
+// Hashing gigabytes is not what a Ctrl-C waits for, and a file that changed or went since it was
+// read is nothing that a result has to be lost for.
+void Run::hash_model(Outcome& outcome) {
+  try {
+    auto hash = unless_stopped(stop_, [model = *model_] { return model.sha256(); });
     if (hash) {
       outcome.result.model_sha256 = std::move(*hash);
     } else if (outcome.exit == kExitOk) {
       outcome.exit = kExitInterrupted;
     }
-    return outcome.report ? to_json(outcome.result, *outcome.report) : to_json(outcome.result);
-  });
-  write(request_.trace, [&] { return to_chrome_trace(outcome.result); });
+  } catch (const std::exception& error) {
+    outcome.no_hash = failure_text(error);
+  }
 }
 
-void Run::close(const Outcome& outcome) const {
+// At most one note about the history, whatever went wrong with it.
+void report_notes(Outlet& err, const Outcome& outcome) {
+  if (outcome.no_hash) {
+    report_note(err, "the JSON has no checksum of the model: " + *outcome.no_hash);
+  }
+  for (const TraceEvent& event : outcome.result.trace) {
+    if (event.name == "history" && !event.notes.empty()) {
+      report_note(err, event.notes.front().second);
+      return;
+    }
+  }
+}
+
+void Run::close(const Outcome& outcome) {
   const RunResult& result = outcome.result;
   if (request_.explain) {
-    report(explain(result));
+    report(err_, explain(result));
   }
-  if (!request_.quiet) {
-    for (const TraceEvent& event : result.trace) {
-      if (event.name == "history" && !event.notes.empty()) report_note(event.notes.front().second);
-    }
-  }
+  if (!request_.quiet) report_notes(err_, outcome);
   if (!request_.quiet && !text_.reader_gone()) {
-    report(summary(result));
+    report(err_, summary(result));
     if (outcome.report) {
-      report(verify_table(*outcome.report));
+      report(err_, verify_table(*outcome.report));
     }
     if (outcome.exit == kExitInterrupted) {
-      report_note("interrupted; " + std::to_string(result.tokens.generated) +
-                  " tokens were generated");
+      report_note(err_, "interrupted; " + std::to_string(result.tokens.generated) +
+                            " tokens were generated");
     }
     if (outcome.exit == kExitOk && result.finish_reason == FinishReason::kLength) {
-      report_note("the last rung, " + std::to_string(result.axes.ladder.back()) +
-                  " tokens, is full; a longer --ladder goes on");
+      report_note(err_, "the last rung, " + std::to_string(result.axes.ladder.back()) +
+                            " tokens, is full; a longer --ladder goes on");
     }
   }
   for (const std::string& error : outcome.errors) {
-    report_error(error);
+    report_error(err_, error);
   }
+  (void)err_.flush();
 }
 
 }  // namespace
 
 void run_and_exit(const RunRequest& request) {
-  for (const auto& path : {request.json, request.trace}) {
-    if (path) {
-      check_writable(*path);
-    }
+  const InterruptWatch interrupt;  // Before any other thread.
+  Outlet err(STDERR_FILENO, {.stop = interrupt.token()});
+  std::unique_ptr<Run> run;
+  ExitCode exit = kExitFailed;
+  try {
+    run = std::make_unique<Run>(request, interrupt.token(), err);
+    exit = run->go();
+  } catch (const std::exception&) {
+    if (run) run->end_progress();
+    exit = tell_failure(err, std::current_exception());
   }
-  Run run(request);
-  const ExitCode exit = run.go();
   // Not by way of the destructors: the pipeline's waits for the background compile that may be
   // running, which nobody needs any more, and what unless_stopped() left behind is still at work.
-  std::fflush(nullptr);
+  // What a library left in a buffer may wait for a reader.
+  if (!interrupt.token().stop_requested()) std::fflush(nullptr);
   std::_Exit(exit);
 }
 

@@ -5,8 +5,7 @@
 
 namespace ahead::cli {
 
-/// Generates, reports, and ends the program with the run's exit code. Throws ahead::Error for what
-/// is wrong before generation begins.
+/// Generates, reports, and ends the program with the run's exit code, whatever goes wrong.
 [[noreturn]] void run_and_exit(const RunRequest& request);
 
 }  // namespace ahead::cli

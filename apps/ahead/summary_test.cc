@@ -7,7 +7,6 @@
 #include <limits>
 #include <string>
 
-#include "ahead/error.h"
 #include "wording.h"
 
 namespace ahead::cli {
@@ -101,27 +100,13 @@ TEST(VerifyTable, WithoutABoundaryItSaysSo) {
   EXPECT_THAT(verify_table(report), AllOf(HasSubstr("no boundary"), HasSubstr("passed")));
 }
 
-// The library has a function of the same name that programs cannot see.
-TEST(Wording, QuotesAreClippedWhereTheLibrarysErrorsClipThem) {
-  for (const std::size_t length : {99U, 100U, 101U, 500U}) {
-    const std::string value = "\n" + std::string(length - 1, 'x');
-    try {
-      (void)parse_partition(value);
-      ADD_FAILURE() << "accepted";
-    } catch (const Error& error) {
-      EXPECT_THAT(error.what(), HasSubstr(in_quotes(value)));
-    }
-  }
-}
-
-TEST(Wording, UnitsAndLines) {
+TEST(Wording, Units) {
   EXPECT_EQ(bytes(0), "0 B");
   EXPECT_EQ(bytes(1023), "1023 B");
   EXPECT_EQ(bytes(1536), "1.5 KiB");
   EXPECT_EQ(bytes(std::int64_t{5} << 50U), "5120.0 TiB");
   EXPECT_EQ(seconds(1.25), "1.250 s");
   EXPECT_EQ(fixed(std::numeric_limits<double>::quiet_NaN(), 1), "-");
-  EXPECT_EQ(one_line("  a\n\n b\tc \r\n"), "a b c");
   EXPECT_EQ(right("ab", 4), "  ab");
   EXPECT_EQ(left("ab", 4), "ab  ");
   EXPECT_EQ(right("abcde", 4), "abcde");

@@ -8,32 +8,6 @@
 
 namespace ahead::cli {
 
-std::string in_quotes(std::string_view value) {
-  constexpr std::size_t kLongest = 100;  // As in the library's errors; a test compares.
-  std::string out = "'";
-  for (const char c : value.substr(0, kLongest)) {
-    const auto byte = static_cast<unsigned char>(c);
-    out += byte < 0x20 || byte == 0x7F ? '?' : c;
-  }
-  return out + (value.size() > kLongest ? "...'" : "'");
-}
-
-std::string one_line(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte > 0x20 && byte != 0x7F) {
-      out += c;
-    } else if (!out.empty() && out.back() != ' ') {
-      out += ' ';
-    }
-  }
-  if (!out.empty() && out.back() == ' ') {
-    out.pop_back();
-  }
-  return out;
-}
-
 std::string fixed(double value, int digits) {
   if (!std::isfinite(value)) {
     return "-";

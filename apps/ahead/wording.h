@@ -1,4 +1,4 @@
-// How the command line writes values, units and errors. May use: std.
+// How the command line writes values and units. May use: std.
 #pragma once
 
 #include <cstdint>
@@ -6,13 +6,6 @@
 #include <string_view>
 
 namespace ahead::cli {
-
-/// `value` in quotes as the library's errors show it: clipped when long, control characters shown
-/// as '?'.
-[[nodiscard]] std::string in_quotes(std::string_view value);
-
-/// `text` in one line: line breaks and runs of blanks become one blank.
-[[nodiscard]] std::string one_line(std::string_view text);
 
 /// "1.250" with `digits` after the point; "-" when it is not finite.
 [[nodiscard]] std::string fixed(double value, int digits);

@@ -82,8 +82,9 @@ struct PipelineConfig {
   /// Rungs whose programs stay in memory. The current one and its successor are what a switch
   /// needs: at least 2.
   std::int64_t resident_rungs = 2;
-  /// Cores for the device and for background compiles. Empty: the first core the process may use
-  /// for the device and the others, or else the same one, for compiles.
+  /// Cores for the device, a thread each, and for background compiles; an error where the process
+  /// cannot have them. Empty: chosen by what the process may use (RunResult::cores), and done
+  /// without where the kernel refuses.
   std::vector<int> device_cores;
   std::vector<int> compile_cores;
   /// For tests of failure: a background compile of this decode rung fails with this message.

@@ -12,6 +12,7 @@
 #include "ahead/error.h"
 #include "api/wording.h"
 #include "base/check.h"
+#include "base/printable.h"
 
 namespace ahead {
 namespace {
@@ -79,7 +80,7 @@ Enum value_of(const std::array<Spelling<Enum>, N>& table, std::string_view axis,
     }
     names[i] = table[i].name;
   }
-  throw Error(ErrorKind::kInvalidArgument, std::string(axis) + " " + api::in_quotes(text) +
+  throw Error(ErrorKind::kInvalidArgument, std::string(axis) + " " + in_quotes(text) +
                                                " is not known; choose " + api::one_of(names));
 }
 
@@ -116,7 +117,7 @@ Partition parse_partition(std::string_view text) {
   if (text.starts_with("blocks")) {
     if (const auto layers = layers_of_blocks(text)) return Partition::blocks(*layers);
     throw Error(ErrorKind::kInvalidArgument,
-                "partition " + api::in_quotes(text) +
+                "partition " + in_quotes(text) +
                     " is not known; blocks:N takes a whole number of layers from 1, like blocks:4");
   }
   return {value_of(kPartitions, "partition", text), 0};

@@ -7,6 +7,7 @@
 #include "ahead/error.h"
 #include "api/wording.h"
 #include "base/check.h"
+#include "base/printable.h"
 
 namespace ahead {
 namespace {
@@ -60,7 +61,7 @@ const Design& find_design(std::string_view name) {
     names.push_back(design.name);
   }
   throw Error(ErrorKind::kInvalidArgument,
-              "design " + api::in_quotes(name) + " is not known; choose " + api::one_of(names));
+              "design " + in_quotes(name) + " is not known; choose " + api::one_of(names));
 }
 
 Axes axes_of(const Design& design, const std::vector<std::int64_t>& ladder) {

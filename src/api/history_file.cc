@@ -1,18 +1,17 @@
-// Read with every value checked, written beside and renamed. See history_file.h.
+// Read with every value checked. See history_file.h. May use: base, plan, nlohmann-json.
 #include "api/history_file.h"
-
-#include <unistd.h>
 
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "api/json_field.h"
+#include "base/printable.h"
+#include "base/replace_file.h"
 
 namespace ahead::api {
 namespace {
@@ -138,13 +137,6 @@ std::string text_from(const Entries& entries) {
   return whole.dump() + "\n";
 }
 
-void write(const std::filesystem::path& path, const std::string& text) {
-  std::ofstream out(path, std::ios::binary | std::ios::trunc);
-  out << text;
-  out.close();
-  if (!out) throw std::runtime_error(path.string() + " cannot be written");
-}
-
 }  // namespace
 
 HistoryFile::Loaded HistoryFile::load(const std::string& key) const {
@@ -154,17 +146,16 @@ HistoryFile::Loaded HistoryFile::load(const std::string& key) const {
     }
     return {};
   } catch (const std::exception& error) {
-    return {.ignored = path_.string() + " is not used: " + error.what()};
+    return {.ignored = path_in_quotes(path_.string()) + " is not used: " + error.what()};
   }
 }
 
 std::string HistoryFile::save(const std::string& key, const plan::History& history) const {
-  std::filesystem::path beside;
   try {
-    // Where a link leads, not the link.
-    const std::filesystem::path path = std::filesystem::weakly_canonical(path_);
-    const std::string before = text_of(path);
-    if (!is_ours(before)) throw std::runtime_error(path_.string() + " is something else");
+    const std::string before = text_of(path_);
+    if (!is_ours(before)) {
+      throw std::runtime_error(path_in_quotes(path_.string()) + " is something else");
+    }
     Entries entries;
     try {
       entries = entries_in(before);
@@ -179,15 +170,11 @@ std::string HistoryFile::save(const std::string& key, const plan::History& histo
       entries.erase(entries.begin());
       text = text_from(entries);
     }
-    if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path());
-    beside = path;
-    beside += "." + std::to_string(::getpid()) + ".new";
-    write(beside, text);
-    std::filesystem::rename(beside, path);
+    const std::filesystem::path folder = std::filesystem::path(place_of(path_)).parent_path();
+    if (!folder.empty()) std::filesystem::create_directories(folder);
+    replace_file(path_, text);
     return {};
   } catch (const std::exception& error) {
-    std::error_code ignored;
-    if (!beside.empty()) std::filesystem::remove(beside, ignored);
     return "what was measured is not kept: " + std::string(error.what());
   }
 }

@@ -27,8 +27,9 @@ class HistoryFile {
   /// What the file has under `key`. No file, or no such key, is an empty history. Never throws.
   [[nodiscard]] Loaded load(const std::string& key) const;
 
-  /// Puts `history` under `key`. The file is replaced whole or stays as it was; one that save() did
-  /// not write always stays. Why it could not be done; empty when it was. Never throws.
+  /// Puts `history` under `key`. The file is replaced whole or stays as it was, where its folder
+  /// allows that; one that save() did not write always stays. Why it could not be done; empty when
+  /// it was. Never throws.
   [[nodiscard]] std::string save(const std::string& key, const plan::History& history) const;
 
  private:

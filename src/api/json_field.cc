@@ -6,6 +6,7 @@
 
 #include "ahead/error.h"
 #include "api/wording.h"
+#include "base/printable.h"
 
 namespace ahead::api {
 namespace {

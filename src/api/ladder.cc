@@ -6,7 +6,7 @@
 
 #include "ahead/axes.h"
 #include "ahead/error.h"
-#include "api/wording.h"
+#include "base/printable.h"
 
 namespace ahead {
 namespace {
@@ -23,11 +23,11 @@ std::int64_t parse_rung(std::string_view item, std::string_view ladder) {
   const char* const end = item.data() + item.size();
   const auto [stopped, error] = std::from_chars(item.data(), end, rung);
   if (error == std::errc::result_out_of_range) {
-    refuse(api::in_quotes(ladder) + ": rung " + api::in_quotes(item) + " is too large" +
+    refuse(in_quotes(ladder) + ": rung " + in_quotes(item) + " is too large" +
            std::string(kRemedy));
   }
   if (error != std::errc() || stopped != end) {
-    refuse(api::in_quotes(ladder) + ": " + api::in_quotes(item) + " is not a whole number" +
+    refuse(in_quotes(ladder) + ": " + in_quotes(item) + " is not a whole number" +
            std::string(kRemedy));
   }
   return rung;
@@ -74,6 +74,38 @@ void check_ladder(const std::vector<std::int64_t>& ladder, std::int64_t trained_
            ", beyond the model's trained context; keep its rungs at or below " +
            std::to_string(trained_context_tokens));
   }
+}
+
+DefaultLadder default_ladder(const LadderQuery& query) {
+  constexpr std::int64_t kFirst = 1024;
+  constexpr std::int64_t kBlock = 128;  // rows: rungs are whole blocks of them
+  const std::int64_t trained = query.trained_context;
+  if (trained > 0 && trained < kSmallestRung) {
+    throw Error(ErrorKind::kUnsupportedModel,
+                "the model was trained on a context of " + std::to_string(trained) +
+                    " tokens, less than the smallest rung of " + std::to_string(kSmallestRung) +
+                    "; correct its context length if that is wrong");
+  }
+  const bool pays = query.schedule == Schedule::kEager || query.kv == KvPolicy::kSharedMax;
+  const std::int64_t known = trained > 0 ? trained : kDefaultTop;
+  const std::int64_t top = pays ? std::min(known, kDefaultTop) : known;
+
+  DefaultLadder ladder;
+  for (std::int64_t rung = kFirst; rung <= top; rung *= 2) {
+    ladder.rungs.push_back(rung);
+    if (rung > top / 2) break;  // and so that no doubling overflows
+  }
+  const std::int64_t last = top >= kFirst ? top / kBlock * kBlock : top / 16 * 16;
+  if (ladder.rungs.empty() || last > ladder.rungs.back()) ladder.rungs.push_back(last);
+  if (top < known) {
+    ladder.note = "the ladder ends at " + std::to_string(top) + " of the model's " +
+                  std::to_string(trained) + " tokens, as " +
+                  (query.schedule == Schedule::kEager
+                       ? "schedule eager compiles every rung before the first token"
+                       : "cache policy shared-max holds memory for the last rung") +
+                  "; --ladder takes more";
+  }
+  return ladder;
 }
 
 }  // namespace ahead

@@ -1,5 +1,5 @@
 // make_plan: every schedule over every partition, and the best of the planned ones over other
-// ladders. May use: plan, include/ahead.
+// ladders. May use: base, plan, include/ahead.
 #include <algorithm>
 #include <charconv>
 #include <set>
@@ -10,6 +10,7 @@
 #include "ahead/planning.h"
 #include "api/plan_row.h"
 #include "api/wording.h"
+#include "base/printable.h"
 
 namespace ahead {
 namespace {
@@ -41,7 +42,7 @@ std::vector<const PartitionProfile*> partitions_of(const PlanRequest& request) {
   }
   if (out.empty()) {
     const std::vector<std::string_view> known(names.begin(), names.end());
-    refuse("the profile " + api::in_quotes(request.profile.name) + " knows nothing of partition " +
+    refuse("the profile " + in_quotes(request.profile.name) + " knows nothing of partition " +
            to_string(*request.partition) + "; choose " + api::one_of(known));
   }
   return out;
@@ -81,8 +82,8 @@ PlanCase case_of(const PlanRequest& request,
   const std::int64_t most = largest_chunk(partitions);
   for (const std::int64_t chunk : out.chunks) {
     if (chunk >= 1 && chunk <= most) continue;
-    refuse("the profile " + api::in_quotes(profile.name) + " has no chunk of " +
-           std::to_string(chunk) + " tokens; give --chunks from 1 to " + std::to_string(most));
+    refuse("the profile " + in_quotes(profile.name) + " has no chunk of " + std::to_string(chunk) +
+           " tokens; give --chunks from 1 to " + std::to_string(most));
   }
   return out;
 }

@@ -12,6 +12,7 @@
 #include "api/json_field.h"
 #include "api/wording.h"
 #include "base/check.h"
+#include "base/printable.h"
 
 namespace ahead {
 namespace {
@@ -37,7 +38,7 @@ CostSource read_source(const JsonField& field) {
     if (text == name) return source;
     names.emplace_back(name);
   }
-  field.refuse("is " + api::in_quotes(text) + "; it takes " + api::one_of(names));
+  field.refuse("is " + in_quotes(text) + "; it takes " + api::one_of(names));
 }
 
 double read_seconds(const JsonField& field, bool may_be_nothing) {

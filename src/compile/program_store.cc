@@ -11,6 +11,7 @@
 
 #include "ahead/error.h"
 #include "base/check.h"
+#include "base/resources.h"
 #include "base/text.h"
 #include "compile/part_queue.h"
 
@@ -182,7 +183,7 @@ struct ProgramStore::Shared : std::enable_shared_from_this<Shared> {
   /// Has the helper look, unless it will anyway. With the mutex held: whoever waits is still there,
   /// and with it the helper.
   void ask_for_help() {
-    if (helping || !can_help()) return;
+    if (helping || options.helper == nullptr || !can_help()) return;
     helping = true;
     options.helper->post([shared = shared_from_this()] { shared->help(); });
   }
@@ -268,8 +269,9 @@ struct ProgramStore::Shared : std::enable_shared_from_this<Shared> {
     } catch (const std::exception& cause) {
       error = std::make_exception_ptr(Error(
           ErrorKind::kCompileFailed, "compiling " + to_string(shape) + " on " + options.device +
-                                         " failed: " + reason_of(cause.what()) +
-                                         "; try another --partition or a smaller --ladder"));
+                                         " failed: " + reason_of(cause.what()) + "; " +
+                                         resource_remedy(cause).value_or(
+                                             "try another --partition or a smaller --ladder")));
     }
     const std::lock_guard lock(mutex);
     Entry& entry = entries[shape];
@@ -283,9 +285,7 @@ struct ProgramStore::Shared : std::enable_shared_from_this<Shared> {
 };
 
 ProgramStore::ProgramStore(Options options, Executor& executor, const Clock& clock)
-    : shared_(std::make_shared<Shared>(std::move(options), clock)), executor_(executor) {
-  AHEAD_CHECK(shared_->options.helper != nullptr, "a store has a helper");
-}
+    : shared_(std::make_shared<Shared>(std::move(options), clock)), executor_(executor) {}
 
 ProgramStore::~ProgramStore() = default;
 

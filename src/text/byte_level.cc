@@ -1,11 +1,11 @@
 // Printable bytes stand for themselves, the others for the characters from U+0100 on. May use: std,
-// text/utf8.
+// base.
 #include "text/byte_level.h"
 
 #include <array>
 #include <cstddef>
 
-#include "text/utf8.h"
+#include "base/utf8.h"
 
 namespace ahead::text {
 namespace {

@@ -11,7 +11,7 @@
 #include "ahead/error.h"
 #include "base/check.h"
 #include "base/text.h"
-#include "text/utf8.h"
+#include "base/utf8.h"
 
 namespace ahead::text {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "ahead/error.h"
 #include "text/byte_level.h"
-#include "text/utf8.h"
+#include "base/utf8.h"
 
 namespace ahead::text {
 namespace {

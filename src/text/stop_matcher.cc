@@ -1,11 +1,11 @@
-// Stop strings over a stream. May use: std, ahead/error, text/utf8.
+// Stop strings over a stream. May use: std, ahead/error, base.
 #include "text/stop_matcher.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "ahead/error.h"
-#include "text/utf8.h"
+#include "base/utf8.h"
 
 namespace ahead::text {
 

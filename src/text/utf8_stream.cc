@@ -1,11 +1,11 @@
-// Incremental detokenisation. May use: std, text/utf8.
+// Incremental detokenisation. May use: std, base.
 #include "text/utf8_stream.h"
 
 #include <array>
 #include <string_view>
 #include <utility>
 
-#include "text/utf8.h"
+#include "base/utf8.h"
 
 namespace ahead::text {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "text/utf8.h"
+#include "base/utf8.h"
 
 namespace ahead::text {
 namespace {

@@ -31,7 +31,7 @@ MAY_USE = {
     "sim": {"runtime", "base", "compile", "kv", "plan"},
     "lab": {"runtime", "base", "compile", "kv", "plan"},
     "api": {"base", "model", "graph", "compile", "kv", "plan", "runtime", "text"},
-    "apps": set(),
+    "apps": {"base"},
 }
 # Not rooms: they cross them, and time and threads are their business.
 FREE = {"tests", "bench"}
@@ -44,9 +44,8 @@ OPENVINO_FREE_ROOMS = {"runtime", "kv", "plan", "base", "sim"}
 CLOCKS_AND_THREADS = re.compile(
     r"\bstd::(?:j?thread|async)\b(?!::)|\b(?:steady|system|high_resolution)_clock::now\b"
     r"|\bsleep_(?:for|until)\b")
-# It has to wait for signals while the pipeline runs.
-# The command line reaches no room but the public API: its signal thread, the work it walks away from
-# on Ctrl-C and the redraw of its live bar are its own, and nothing of a run depends on them.
+# The command line's signal thread, the work it walks away from on Ctrl-C and the redraw of its live
+# bar are its own, and nothing of a run depends on them.
 CLOCKS_AND_THREADS_EXEMPT = {"apps/ahead/interrupt.cc", "apps/ahead/interruptible.h",
                              "apps/ahead/progress.cc", "apps/ahead/progress.h"}
 

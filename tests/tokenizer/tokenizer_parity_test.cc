@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/utf8.h"
 #include "text/gguf_tokenizer.h"
 #include "text/ir_tokenizer.h"
-#include "text/utf8.h"
 #include "text/utf8_stream.h"
 #include "tokenizer_fixture.h"
 

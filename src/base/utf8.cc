@@ -1,9 +1,9 @@
-// Scanning UTF-8 byte by byte after table 3-7 of the Unicode standard. May use: std, base.
-#include "text/utf8.h"
+// Scanning UTF-8 byte by byte after table 3-7 of the Unicode standard. May use: std.
+#include "base/utf8.h"
 
 #include "base/check.h"
 
-namespace ahead::text {
+namespace ahead {
 namespace {
 
 /// What a lead byte promises: how many bytes follow, and the range the first of them must be in.
@@ -65,4 +65,4 @@ std::string to_valid_utf8(std::string_view text) {
   return valid;
 }
 
-}  // namespace ahead::text
+}  // namespace ahead

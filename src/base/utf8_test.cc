@@ -1,11 +1,11 @@
 // Tests of the UTF-8 scan.
-#include "text/utf8.h"
+#include "base/utf8.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-namespace ahead::text {
+namespace ahead {
 namespace {
 
 TEST(Utf8, WholeCharactersOfEveryLengthAreValid) {
@@ -48,4 +48,4 @@ TEST(Utf8, ABeginningOfACharacterAtTheEndIsIncomplete) {
 }
 
 }  // namespace
-}  // namespace ahead::text
+}  // namespace ahead

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace ahead::text {
+namespace ahead {
 
 /// U+FFFD in UTF-8: what stands for bytes that are no character.
 inline constexpr std::string_view kReplacementCharacter = "\xEF\xBF\xBD";
@@ -31,4 +31,4 @@ struct Utf8Step {
 /// `text` with U+FFFD for every fault, an incomplete end included.
 [[nodiscard]] std::string to_valid_utf8(std::string_view text);
 
-}  // namespace ahead::text
+}  // namespace ahead
