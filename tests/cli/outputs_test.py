@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import pty
+import re
 import resource
 import signal
 import subprocess
@@ -323,6 +324,19 @@ class Readers(Outputs):
                 self.assertEqual(self.result()["finish_reason"], "cancelled")
                 os.remove(self.json_file)
 
+    def first_process_of(self, child):
+        """Once it heeds SIGTERM by a handler or has it blocked; until then the kernel drops it."""
+        heeded = 1 << (signal.SIGTERM - 1)
+        for _ in range(600):
+            children = pathlib.Path(f"/proc/{child.pid}/task/{child.pid}/children").read_text().split()
+            if children:
+                status = pathlib.Path(f"/proc/{children[0]}/status").read_text()
+                masks = re.findall(r"Sig(?:Blk|Cgt):\s+([0-9a-f]+)", status)
+                if any(int(mask, 16) & heeded for mask in masks):
+                    return int(children[0])
+            time.sleep(0.05)
+        self.fail("process 1 never heeded SIGTERM")
+
     def test_process_1_of_a_container_hears_sigterm(self):
         space = ["unshare", "-pf", "--mount-proc"] if AS_ROOT else ["unshare", "-rpf", "--mount-proc"]
         if subprocess.run([*space, "true"], check=False, capture_output=True).returncode != 0:
@@ -333,10 +347,7 @@ class Readers(Outputs):
                 child = self.begin([*space, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
                 if words[1] == "run":
                     os.read(child.stdout.fileno(), 1)
-                else:
-                    os.read(child.stderr.fileno(), 1)
-                inner = pathlib.Path(f"/proc/{child.pid}/task/{child.pid}/children").read_text().split()[0]
-                os.kill(int(inner), signal.SIGTERM)
+                os.kill(self.first_process_of(child), signal.SIGTERM)
                 reader = threading.Thread(target=child.stdout.read)
                 reader.start()
                 self.await_end(child, code)
