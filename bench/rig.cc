@@ -26,8 +26,7 @@ std::shared_ptr<compile::Backend> backend(const Rig::Options& options) {
            .open_tokens = options.open_tokens,
            .joined = options.joined,
            .panels = options.panels})},
-      .device = "CPU",
-      .device_threads = 1});
+      .device = "CPU"});
 }
 
 kv::Layout layout(const Rig::Options& options) {

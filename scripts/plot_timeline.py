@@ -71,7 +71,7 @@ def read(path: pathlib.Path) -> Timeline:
         end = begin + event.get("dur", 0) / 1e6
         if event["ph"] == "C":
             timeline.memory.append((begin, event["args"]["reserved"] / MIB,
-                                    event["args"]["committed"] / MIB))
+                                    event["args"].get("committed", float("nan")) / MIB))
         elif event["ph"] != "X" or (event["cat"] == "compiler" and end == begin):
             continue  # names, and decisions without length
         elif event["cat"] == "device":

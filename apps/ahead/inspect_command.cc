@@ -33,7 +33,10 @@ void inspect(const InspectFlags& flags) {
   const InspectInput input{.facts = model.facts(),
                            .sha256 = model.sha256(),
                            .load_s = model.load_s(),
-                           .ladder = choose_ladder(asked, model.facts().trained_context).rungs,
+                           .ladder = choose_ladder({.asked = asked,
+                                                   .otherwise = {.trained_context =
+                                                                     model.facts().trained_context}})
+                                         .rungs,
                            .prefill_chunk = PipelineConfig{}.prefill_chunk,
                            .partition = partition};
   write_text(flags.json ? inspect_json(input) : inspect_text(input));

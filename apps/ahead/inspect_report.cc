@@ -190,7 +190,7 @@ std::string inspect_json(const InspectInput& input) {
                        {"ladder", std::move(ladder)},
                        {"partition", to_string(input.partition)},
                        {"parts", std::move(part_list)}};
-  return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return object.dump(2, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace ahead::cli

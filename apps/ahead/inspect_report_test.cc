@@ -112,7 +112,13 @@ TEST(InspectReport, CutInBlocksEmbeddingAndHeadStandBesideTheLayers) {
 
 TEST(InspectReport, AHostilePathStaysInItsLine) {
   InspectInput hostile = input();
-  hostile.facts.path = "a\nb\xFF";
+  hostile.facts.path = "a\nb\xFF\x1B[31m";
+  hostile.facts.architecture =
+      "lla\xC2\x9B"
+      "31mma\x1B]0;x\x07";
+  for (const std::string& said : {inspect_text(hostile), inspect_json(hostile)}) {
+    EXPECT_EQ(said.find_first_of("\x1B\x07\xC2\xFF"), std::string::npos) << said;
+  }
   EXPECT_THAT(inspect_text(hostile), HasSubstr("a b"));
   EXPECT_TRUE(nlohmann::json::accept(inspect_json(hostile)));
 }

@@ -6,13 +6,11 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
-#include <memory>
 #include <string>
 #include <system_error>
 
 #include "ahead/llm_pipeline.h"
 #include "ahead/planning.h"
-#include "axis_names.h"
 #include "base/outlet.h"
 #include "base/printable.h"
 #include "named_files.h"
@@ -71,7 +69,7 @@ void take_model(const std::string& path, PlanRequest& request) {
 }
 
 void plan(const PlanFlags& flags) {
-  PlanRequest request = read_plan_flags(flags);
+  PlanRequest request = flags.request;
   CommandFiles files;
   if (flags.model) files.read_model("MODEL", *flags.model);
   files.read("--profile", flags.profile);
@@ -111,32 +109,7 @@ void add_plan_command(CLI::App& app) {
   CLI::App* const command = app.add_subcommand(
       "plan", "Tell what a request will take under every schedule, compiling nothing");
   command->footer(kExamples);
-  const auto flags = std::make_shared<PlanFlags>();
-  const auto option = [&](const char* name, std::optional<std::string>& value, const char* type,
-                          const std::string& help) {
-    command->add_option(name, value, help)->type_name(type);
-  };
-  option("MODEL", flags->model, "", "A model to guess the costs from: a GGUF file or an IR folder");
-  option("--profile", flags->profile, "FILE", "Take the costs from a profile (see profiles/)");
-  option("--ladder", flags->ladder, "LIST", "Rungs in tokens (default: the profile's)");
-  option("--prompt", flags->prompt, "N", "Tokens of the prompt (default: the profile's)");
-  option("--tokens", flags->tokens, "N", "Tokens to generate (default: the profile's)");
-  option("--chunks", flags->chunks, "LIST",
-         "Prompt tokens at once: fixed schedules use the first, planned chooses");
-  option("--token-ms", flags->token_ms, "MS",
-         "A decode step, instead of the profile's: 25, or by rung 1024=25,2048=28; rungs that are "
-         "not named keep the profile's");
-  option("--compile-s", flags->compile_s, "S",
-         "What a rung adds to the compile of decoding, instead of the profile's: 3, or by rung "
-         "1024=3; rungs that are not named keep the profile's");
-  option("--schedule", flags->schedule, "NAME", names(schedules()) + " (default: all)");
-  option("--partition", flags->partition, "NAME",
-         names(partitions()) + " (default: all of the profile)");
-  option("--kv", flags->kv, "NAME", names(kv_policies()) + " (default: the designs')");
-  option("--json", flags->json, "FILE", "Write everything to this file");
-  option("--trace", flags->trace, "FILE",
-         "Write the timeline of the one shown, for Perfetto or chrome://tracing");
-  command->callback([flags] { plan(*flags); });
+  add_plan_options(*command, plan);
 }
 
 }  // namespace ahead::cli

@@ -1,10 +1,12 @@
-// Tests of the options of `ahead plan`. May use: include/ahead, GoogleTest.
+// Tests of the options of `ahead plan`. May use: include/ahead, CLI11, GoogleTest.
 #include "plan_options.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <CLI/CLI.hpp>
 #include <string>
+#include <vector>
 
 #include "ahead/error.h"
 
@@ -15,9 +17,18 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Pair;
 
-std::string refusal(const PlanFlags& flags) {
+PlanFlags parsed(const std::vector<std::string>& words) {
+  CLI::App app;
+  PlanFlags out;
+  add_plan_options(app, [&](const PlanFlags& flags) { out = flags; });
+  std::vector<std::string> backwards(words.rbegin(), words.rend());  // as CLI11 wants them
+  app.parse(backwards);
+  return out;
+}
+
+std::string refusal(const std::vector<std::string>& words) {
   try {
-    (void)read_plan_flags(flags);
+    (void)parsed(words);
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kInvalidArgument);
     return error.what();
@@ -26,22 +37,24 @@ std::string refusal(const PlanFlags& flags) {
 }
 
 TEST(PlanOptions, WhatIsNotGivenIsLeftToTheProfile) {
-  const PlanRequest request = read_plan_flags({.profile = "p.json"});
+  const PlanFlags flags = parsed({"--profile", "p.json"});
+  const PlanRequest& request = flags.request;
+  EXPECT_EQ(flags.profile, "p.json");
   EXPECT_TRUE(request.ladder.empty() && request.chunks.empty() && request.token_s.empty());
   EXPECT_FALSE(request.prompt || request.tokens || request.schedule || request.partition);
 }
 
 TEST(PlanOptions, ReadsEachOption) {
-  const PlanRequest request = read_plan_flags({.profile = "p.json",
-                                               .ladder = "64,128",
-                                               .prompt = "3",
-                                               .tokens = "4",
-                                               .token_ms = "1024=25,8192=50",
-                                               .compile_s = "2.5",
-                                               .schedule = "planned",
-                                               .kv = "in-place",
-                                               .partition = "blocks:2",
-                                               .chunks = "32,128"});
+  const PlanFlags flags = parsed({"m.gguf",      "--ladder",   "64,128",
+                                  "--prompt",    "3",          "--tokens",
+                                  "4",           "--token-ms", "1024=25,8192=50",
+                                  "--compile-s", "2.5",        "--schedule",
+                                  "planned",     "--kv",       "in-place",
+                                  "--partition", "blocks:2",   "--chunks",
+                                  "32,128",      "--json",     "a",
+                                  "--trace",     "b"});
+  const PlanRequest& request = flags.request;
+  EXPECT_EQ(flags.model, "m.gguf");
   EXPECT_THAT(request.ladder, ElementsAre(64, 128));
   EXPECT_EQ(request.prompt, 3);
   EXPECT_EQ(request.tokens, 4);
@@ -51,23 +64,27 @@ TEST(PlanOptions, ReadsEachOption) {
   EXPECT_EQ(request.kv, KvPolicy::kInPlace);
   EXPECT_EQ(request.partition, Partition::blocks(2));
   EXPECT_THAT(request.chunks, ElementsAre(32, 128));
+  EXPECT_EQ(flags.json, "a");
+  EXPECT_EQ(flags.trace, "b");
 }
 
 TEST(PlanOptions, TakesAModelOrAProfileAndNotBoth) {
   EXPECT_THAT(refusal({}), HasSubstr("--profile FILE"));
-  EXPECT_THAT(refusal({.model = "m", .profile = "p"}), HasSubstr("one of them"));
+  EXPECT_THAT(refusal({"m", "--profile", "p"}), HasSubstr("one of them"));
 }
 
 TEST(PlanOptions, ValuesThatCannotBeAreNamed) {
-  for (const char* const value : {"0", "-1", "1.5", "x", "", "99999999999"}) {
-    EXPECT_THAT(refusal({.model = "m", .prompt = value}), HasSubstr("--prompt")) << value;
-    EXPECT_THAT(refusal({.model = "m", .tokens = value}), HasSubstr("--tokens")) << value;
-    EXPECT_THAT(refusal({.model = "m", .chunks = value}), HasSubstr("--chunks")) << value;
+  for (const std::string value : {"0", "-1", "1.5", "x", "", "0x10", "99999999999"}) {
+    for (const std::string option : {"--prompt", "--tokens", "--chunks"}) {
+      EXPECT_THAT(refusal({"m", option, value}), HasSubstr(option + " is '" + value + "'"));
+    }
   }
-  for (const char* const value :
-       {"0", "-1", "x", "", "nan", "inf", "1e300", "1024=", "=5", "x=5", "1024=5,1024=6", "5,6"}) {
-    EXPECT_THAT(refusal({.model = "m", .token_ms = value}), HasSubstr("--token-ms")) << value;
-    EXPECT_THAT(refusal({.model = "m", .compile_s = value}), HasSubstr("--compile-s")) << value;
+  for (const std::string value : {"0",     "-1",    "x",  "",        "nan",      "inf", "1e300",
+                                  "0x10",  " 5",    "8=", "=5",      "x=5",      "0=5", "-1=5",
+                                  "8=nan", "8=5=6", "5,", "8=5,8=6", "8=5,08=6", "5,6"}) {
+    for (const std::string option : {"--token-ms", "--compile-s"}) {
+      EXPECT_THAT(refusal({"m", option, value}), HasSubstr(option + " is '" + value + "'"));
+    }
   }
 }
 

@@ -45,7 +45,14 @@ std::string end_compile(ProgressState& state, const Progress& event) {
   return "compiled " + program_name(event.program, event.rung) + " in " + seconds(event.seconds);
 }
 
+// How many there are of them all: the caller of a batch does not know before it runs.
+void take_sizes(ProgressState& state, const Progress& event) {
+  if (event.prompt_tokens > 0) state.prompt_tokens = event.prompt_tokens;
+  state.sequences = event.sequences;
+}
+
 std::optional<std::string> count_token(ProgressState& state, const Progress& event, double now_s) {
+  take_sizes(state, event);
   if (state.generated == 0) {
     state.first_token_s = now_s;
     state.last_line_s = now_s;
@@ -61,6 +68,7 @@ std::optional<std::string> count_token(ProgressState& state, const Progress& eve
 }
 
 std::optional<std::string> count_prompt(ProgressState& state, const Progress& event, double now_s) {
+  take_sizes(state, event);
   state.prefilled = event.tokens;
   state.rung = event.rung > 0 ? event.rung : state.rung;
   if (event.tokens < state.prompt_tokens && now_s - state.last_line_s < kLineEvery) {
@@ -118,7 +126,10 @@ std::string bar_line(const ProgressState& state, double now_s, std::size_t width
   std::string line;
   const auto waited = std::find_if(state.compiles.begin(), state.compiles.end(),
                                    [](const auto& compile) { return compile.foreground; });
-  if (state.generated > 0) {
+  if (state.generated > 0 && state.sequences > 1) {  // each has a rung of its own
+    line = std::to_string(state.sequences) + " sequences  " + std::to_string(state.generated) +
+           " tokens generated  " + tokens_per_second(state, now_s);
+  } else if (state.generated > 0) {
     const std::int64_t live = state.prompt_tokens + state.generated;
     line = "rung " + std::to_string(state.rung) + " " + gauge(live, state.rung) + " " +
            std::to_string(live) + " tokens  " + tokens_per_second(state, now_s);

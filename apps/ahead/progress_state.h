@@ -25,7 +25,8 @@ struct ProgressState {
   std::string phase;  ///< what is done outside generate(): "reading m.gguf"
   double phase_begin_s = 0;
   std::vector<Compile> compiles;  ///< running
-  std::int64_t prompt_tokens = 0;
+  std::int64_t sequences = 1;
+  std::int64_t prompt_tokens = 0;  ///< of all sequences, as are the next two
   std::int64_t prefilled = 0;
   std::int64_t generated = 0;
   std::int64_t rung = 0;

@@ -119,5 +119,22 @@ TEST(TextColumns, AreUnknownBehindOtherCharactersUntilTheLineEnds) {
   }
 }
 
+TEST(ProgressState, ABatchIsCountedOutOfAllItsPrompts) {
+  ProgressState state;
+  Progress event{.kind = Progress::Kind::kPrefill,
+                 .rung = 64,
+                 .tokens = 11,
+                 .prompt_tokens = 23,
+                 .sequences = 2};
+  EXPECT_EQ(apply(state, event, 11), "11 of 23 prompt tokens read");
+  EXPECT_THAT(bar_line(state, 11, 80), HasSubstr("11 of 23"));
+  event.kind = Progress::Kind::kToken;
+  event.tokens = 5;
+  (void)apply(state, event, 12);
+  // The sequences' sum is in no rung.
+  EXPECT_THAT(bar_line(state, 13, 80), AllOf(HasSubstr("2 sequences"), HasSubstr("5 tokens")));
+  EXPECT_THAT(bar_line(state, 13, 80), Not(HasSubstr("rung")));
+}
+
 }  // namespace
 }  // namespace ahead::cli

@@ -13,6 +13,7 @@
 
 #include "ahead/error.h"
 #include "base/printable.h"
+#include "text_file.h"
 #include "wording.h"
 
 namespace ahead::cli {
@@ -30,7 +31,7 @@ constexpr std::size_t kLargestFile = std::size_t{64} << 20U;
 std::string read_file(const std::string& option, const std::string& path) {
   const auto refuse_file = [&](const std::string& why,
                                const char* what_to_do = "give a file that can be read") {
-    refuse(option + " " + in_quotes(path) + ": " + why + "; " + what_to_do);
+    refuse(option + " " + path_in_quotes(path) + ": " + why + "; " + what_to_do);
   };
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) {
@@ -62,7 +63,7 @@ bool holds_ids(const std::string& path) {
 }
 
 [[noreturn]] void refuse_ids(const std::string& path, const std::string& what) {
-  refuse("--force " + in_quotes(path) + ": " + what +
+  refuse("--force " + path_in_quotes(path) + ": " + what +
          "; token ids are a JSON array of whole numbers, or whole numbers between blanks");
 }
 
@@ -160,19 +161,32 @@ std::vector<std::int32_t> ids_of(const std::string& path, const std::string& tex
   return ids;
 }
 
-// Lines without their ends; a last line may go without one.
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    std::string line = text.substr(begin, end - begin);
-    if (!line.empty() && line.back() == '\r') {
-      line.pop_back();
-    }
-    lines.push_back(std::move(line));
-    begin = end + 1;
-  }
-  return lines;
+// A text out of one of the files, with what is to be told of it.
+std::string read_text(const char* option, const std::string& path, PromptMaterial& material) {
+  PlainText plain =
+      plain_text(std::string(option) + " " + path_in_quotes(path), read_file(option, path));
+  for (std::string& note : plain.notes) material.notes.push_back(std::move(note));
+  return std::move(plain.text);
+}
+
+void add(const UnspelledText& more, UnspelledText& sum) {
+  sum.count += more.count;
+  if (sum.first.empty()) sum.first = more.first;
+}
+
+void note_on_unspelled(const std::string& name, const UnspelledText& lost,
+                       std::vector<std::string>& notes) {
+  if (lost.count == 0) return;
+  notes.push_back(name + " has " + std::to_string(lost.count) +
+                  (lost.count == 1 ? " character" : " characters, the first") + " " + lost.first +
+                  ", that the model's vocabulary cannot spell; what cannot be spelled is left out");
+}
+
+// Why a text is no prompt, and what to do.
+std::string without_tokens(const UnspelledText& lost) {
+  if (lost.count == 0) return " is empty; give some text to go on from";
+  return " has nothing that the model's vocabulary can spell (the first character is " +
+         lost.first + "); give other text to go on from";
 }
 
 }  // namespace
@@ -200,19 +214,20 @@ PromptMaterial read_material(const PromptSource& source) {
   PromptMaterial material;
   if (source.text) {
     material.prompt = *source.text;
+    material.notes = note_on_utf8("the prompt", *source.text);
   }
   if (source.file) {
-    material.prompt = read_file("--prompt-file", *source.file);
+    material.prompt = read_text("--prompt-file", *source.file, material);
   }
   if (source.batch_file) {
-    material.batch = lines_of(read_file("--batch", *source.batch_file));
+    material.batch = lines_of(read_text("--batch", *source.batch_file, material));
     if (material.batch.empty()) {
-      refuse("--batch " + in_quotes(*source.batch_file) +
+      refuse("--batch " + path_in_quotes(*source.batch_file) +
              ": it holds no line; give a prompt a line");
     }
   }
   if (source.forced_file) {
-    std::string text = read_file("--force", *source.forced_file);
+    std::string text = read_text("--force", *source.forced_file, material);
     if (holds_ids(*source.forced_file)) {
       material.forced_ids = ids_of(*source.forced_file, text);
     } else {
@@ -223,40 +238,53 @@ PromptMaterial read_material(const PromptSource& source) {
 }
 
 PromptTokens tokens_of(const PromptSource& source, const PromptMaterial& material,
-                       std::int64_t vocabulary, const Encode& encode) {
+                       const TextReader& reader) {
   PromptTokens tokens;
   tokens.forced = material.forced_ids;
   for (std::size_t i = 0; i < tokens.forced.size(); ++i) {
-    if (tokens.forced[i] >= vocabulary) {
-      refuse_ids(*source.forced_file,
-                 "item " + std::to_string(i) + " is " + std::to_string(tokens.forced[i]) +
-                     ", the model's vocabulary has " + std::to_string(vocabulary) + " entries");
+    if (tokens.forced[i] >= reader.vocabulary) {
+      refuse_ids(*source.forced_file, "item " + std::to_string(i) + " is " +
+                                          std::to_string(tokens.forced[i]) +
+                                          ", the model's vocabulary has " +
+                                          std::to_string(reader.vocabulary) + " entries");
     }
   }
   if (source.forced_file && tokens.forced.empty()) {
-    tokens.forced = encode(material.forced_text);
-    if (tokens.forced.empty()) {
-      refuse("--force " + in_quotes(*source.forced_file) + ": it holds no token; give some text");
-    }
+    const std::string name = "--force " + path_in_quotes(*source.forced_file);
+    const UnspelledText lost = reader.unspelled(material.forced_text);
+    tokens.forced = reader.encode(material.forced_text);
+    if (tokens.forced.empty()) refuse(name + without_tokens(lost));
+    note_on_unspelled(name, lost, tokens.notes);
   }
 
   if (source.first_of_forced) {
     const auto available = static_cast<std::int64_t>(tokens.forced.size());
     if (*source.first_of_forced >= available) {
       refuse("--prompt-tokens " + std::to_string(*source.first_of_forced) +
-             " leaves nothing to force: " + in_quotes(*source.forced_file) + " has " +
+             " leaves nothing to force: " + path_in_quotes(*source.forced_file) + " has " +
              std::to_string(available) + " tokens; take fewer");
     }
     const auto middle = tokens.forced.begin() + *source.first_of_forced;
     tokens.prompt.assign(tokens.forced.begin(), middle);
     tokens.forced.erase(tokens.forced.begin(), middle);
   } else if (source.batch_file) {
-    return tokens;  // each of its prompts is checked by itself
+    UnspelledText lost;
+    for (const std::string& line : material.batch) add(reader.unspelled(line), lost);
+    note_on_unspelled("--batch " + path_in_quotes(*source.batch_file), lost, tokens.notes);
+    // Each of its prompts is checked by itself.
   } else {
-    tokens.prompt = encode(material.prompt);
-  }
-  if (tokens.prompt.empty()) {
-    refuse("the prompt is empty; give some text to go on from");
+    const std::string name =
+        source.file ? "--prompt-file " + path_in_quotes(*source.file) : "the prompt";
+    const UnspelledText lost = reader.unspelled(material.prompt);
+    if (reader.encode(material.prompt).empty()) refuse(name + without_tokens(lost));
+    PromptIds made = reader.prompt_ids(material.prompt);
+    tokens.prompt = std::move(made.ids);
+    note_on_unspelled(name, lost, tokens.notes);
+    if (made.prefix_was_there) {
+      tokens.notes.push_back(name +
+                             " begins with the tokens that the model expects in front of every "
+                             "text; they are not put there a second time");
+    }
   }
   return tokens;
 }

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "ahead/llm_pipeline.h"
+
 namespace ahead::cli {
 
 /// What the options say.
@@ -29,6 +31,7 @@ struct PromptMaterial {
   std::vector<std::string> batch;  ///< a prompt a line, in order; a line may be empty
   std::string forced_text;
   std::vector<std::int32_t> forced_ids;
+  std::vector<std::string> notes;  ///< worth telling of the texts
 };
 
 /// Reads the files. A forced file named *.ids or *.json holds token ids: a JSON array, or whole
@@ -39,14 +42,21 @@ struct PromptMaterial {
 struct PromptTokens {
   std::vector<std::int32_t> prompt;
   std::vector<std::int32_t> forced;
+  std::vector<std::string> notes;  ///< worth telling: what of the texts the model does not get
 };
 
-using Encode = std::function<std::vector<std::int32_t>(std::string_view text)>;
+/// What a model makes of texts, as ahead::Model has it.
+struct TextReader {
+  std::int64_t vocabulary = 0;
+  std::function<std::vector<std::int32_t>(std::string_view text)> encode;
+  std::function<PromptIds(std::string_view text)> prompt_ids;
+  std::function<UnspelledText(std::string_view text)> unspelled;
+};
 
 /// The prompt, unless there is a batch of them, and the forced tokens. Throws
 /// Error(kInvalidArgument) for a prompt without tokens, an id outside the vocabulary, and
 /// more prompt tokens than the forced file leaves.
 [[nodiscard]] PromptTokens tokens_of(const PromptSource& source, const PromptMaterial& material,
-                                     std::int64_t vocabulary, const Encode& encode);
+                                     const TextReader& reader);
 
 }  // namespace ahead::cli

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -30,6 +31,28 @@ std::vector<std::int32_t> bytes_of(std::string_view text) {
   return ids;
 }
 
+// Expects token 1 in front of every text, and cannot spell U+0004.
+TextReader reader(std::int64_t vocabulary) {
+  const auto spelled = [](std::string_view text) {
+    std::vector<std::int32_t> ids = bytes_of(text);
+    std::erase(ids, 4);
+    return ids;
+  };
+  return {.vocabulary = vocabulary,
+          .encode = spelled,
+          .prompt_ids =
+              [spelled](std::string_view text) {
+                PromptIds out{.ids = spelled(text)};
+                out.prefix_was_there = !out.ids.empty() && out.ids.front() == 1;
+                return out;
+              },
+          .unspelled =
+              [](std::string_view text) {
+                const auto count = std::count(text.begin(), text.end(), '\x04');
+                return UnspelledText{.count = count, .first = count > 0 ? "U+0004" : ""};
+              }};
+}
+
 class Prompts : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -47,7 +70,7 @@ class Prompts : public ::testing::Test {
 
   static PromptTokens tokens(const PromptSource& source, std::int64_t vocabulary = 256) {
     check_source(source);
-    return tokens_of(source, read_material(source), vocabulary, bytes_of);
+    return tokens_of(source, read_material(source), reader(vocabulary));
   }
 
   static std::string refusal(const PromptSource& source) {
@@ -64,9 +87,9 @@ class Prompts : public ::testing::Test {
   fs::path folder_;
 };
 
-TEST_F(Prompts, ATextOrAFileIsThePromptAsItIs) {
-  EXPECT_THAT(tokens({.text = "ab"}).prompt, ElementsAre('a', 'b'));
-  EXPECT_THAT(tokens({.file = file("p.txt", "a\n")}).prompt, ElementsAre('a', '\n'));
+TEST_F(Prompts, ATextIsThePromptAsItIsAndAFileButForItsLastLineEnd) {
+  EXPECT_THAT(tokens({.text = "ab\n"}).prompt, ElementsAre('a', 'b', '\n'));
+  EXPECT_THAT(tokens({.file = file("p.txt", "a\n\n")}).prompt, ElementsAre('a', '\n'));
   EXPECT_THAT(tokens({.text = "ab"}).forced, IsEmpty());
 }
 
@@ -163,6 +186,24 @@ TEST_F(Prompts, AFileThatCanNotBeReadIsNamed) {
   EXPECT_THAT(refusal({.file = folder_.string()}), HasSubstr("it is a folder"));
   EXPECT_THAT(refusal({.forced_file = "none.ids", .first_of_forced = 1}),
               AllOf(HasSubstr("--force"), HasSubstr("'none.ids'")));
+}
+
+TEST_F(Prompts, WhatTheVocabularyCannotSpellIsToldOnceOrIsNoPrompt) {
+  const PromptTokens some = tokens({.file = file("p.txt", "a\x04" "b\x04")});
+  EXPECT_THAT(some.prompt, ElementsAre('a', 'b'));
+  EXPECT_THAT(some.notes,
+              ElementsAre(AllOf(HasSubstr("p.txt"), HasSubstr("2 characters"), HasSubstr("U+0004"))));
+  EXPECT_THAT(refusal({.file = file("q.txt", "\x04\x04")}),
+              AllOf(HasSubstr("q.txt"), HasSubstr("U+0004"), Not(HasSubstr("is empty"))));
+  EXPECT_THAT(tokens({.batch_file = file("b.txt", "a\x04\nb\nc\x04\n")}).notes,
+              ElementsAre(AllOf(HasSubstr("b.txt"), HasSubstr("2 characters"))));
+  EXPECT_THAT(tokens({.text = "ab"}).notes, IsEmpty());
+}
+
+TEST_F(Prompts, AFirstTokenThatIsThereAlreadyIsTold) {
+  const PromptTokens made = tokens({.text = "\x01" "b"});
+  EXPECT_THAT(made.prompt, ElementsAre(1, 'b'));
+  EXPECT_THAT(made.notes, ElementsAre(HasSubstr("second time")));
 }
 
 }  // namespace

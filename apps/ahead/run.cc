@@ -142,23 +142,26 @@ bool Run::open_model() {
   }
   model_ = std::move(*model);
   const ModelFacts& facts = model_->facts();
-  const ChosenLadder ladder = choose_ladder(request_.ladder, facts.trained_context);
+  const ChosenLadder ladder = choose_ladder(
+      {.asked = request_.ladder, .otherwise = ladder_query(request_, facts.trained_context)});
   if (!ladder.note.empty()) {
     display_.notice(ladder.note);
   }
   auto tokens = unless_stopped(
       stop_, [source = request_.prompt, material = files_.material, model = *model_] {
-        return tokens_of(source, material, model.facts().vocabulary,
-                         [&](std::string_view text) { return model.encode(text); });
+        return tokens_of(
+            source, material,
+            {.vocabulary = model.facts().vocabulary,
+             .encode = [&](std::string_view text) { return model.encode(text); },
+             .prompt_ids = [&](std::string_view text) { return model.prompt_ids(text); },
+             .unspelled = [&](std::string_view text) { return model.unspelled(text); }});
       });
   if (!tokens) {
     return false;
   }
   tokens_ = std::move(*tokens);
-  if (!request_.prompt.first_of_forced &&
-      !request_.prompt.batch_file) {  // a written prompt stands behind what the model expects
-    const std::vector<std::int32_t> prefix = model_->prefix();
-    tokens_.prompt.insert(tokens_.prompt.begin(), prefix.begin(), prefix.end());
+  for (const std::vector<std::string>& notes : {files_.material.notes, tokens_.notes}) {
+    for (const std::string& note : notes) display_.notice(note);
   }
   config_ = request_.pipeline;
   ChosenAxes chosen = choose_axes(request_, ladder.rungs);
@@ -374,6 +377,17 @@ void Run::hash_model(Outcome& outcome) {
   }
 }
 
+// What to do about a full last rung, where something can be done.
+std::string full_note(const RunResult& result) {
+  const std::int64_t last = result.axes.ladder.back();
+  const std::int64_t trained = result.model.trained_context;
+  constexpr std::int64_t kBlock = 128;  // a default ladder ends in a whole one
+  if (trained > 0 && trained - last < kBlock) {
+    return "the model's context of " + std::to_string(trained) + " tokens is full";
+  }
+  return "the last rung, " + std::to_string(last) + " tokens, is full; a longer --ladder goes on";
+}
+
 // At most one note about the history, whatever went wrong with it.
 void report_notes(Outlet& err, const Outcome& outcome) {
   if (outcome.no_hash) {
@@ -403,8 +417,7 @@ void Run::close(const Outcome& outcome) {
                             " tokens were generated");
     }
     if (outcome.exit == kExitOk && result.finish_reason == FinishReason::kLength) {
-      report_note(err_, "the last rung, " + std::to_string(result.axes.ladder.back()) +
-                            " tokens, is full; a longer --ladder goes on");
+      report_note(err_, full_note(result));
     }
   }
   for (const std::string& error : outcome.errors) {

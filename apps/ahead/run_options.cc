@@ -1,289 +1,258 @@
-// See run_options.h. May use: include/ahead.
+// See run_options.h. May use: include/ahead, CLI11.
 #include "run_options.h"
 
 #include <algorithm>
-#include <cmath>
 #include <initializer_list>
 #include <limits>
+#include <memory>
 #include <string_view>
 #include <utility>
 
 #include "ahead/error.h"
+#include "axis_names.h"
+#include "designs_command.h"
 #include "option_values.h"
-#include "wording.h"
 
 namespace ahead::cli {
 namespace {
 
-constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMostAtOnce = 1 << 20;
+constexpr float kMostReal = std::numeric_limits<float>::max();
+constexpr float kAboveZero = std::numeric_limits<float>::min();
 
-struct WholeRange {
-  std::int64_t least = 0;
-  std::int64_t most = kMost;
-  std::string_view takes;
-};
+Takes count() { return {number<std::int64_t>(1), "a whole number from 1"}; }
 
-std::int64_t whole(std::string_view option, std::string_view text, const WholeRange& range) {
-  const auto value = parsed<std::int64_t>(text);
-  if (!value || *value < range.least || *value > range.most) {
-    refuse_option(option, text, range.takes);
-  }
-  return *value;
+// "RUNG=MESSAGE".
+std::optional<PipelineConfig::InjectedFailure> injected_failure(const std::string& typed) {
+  const std::size_t equals = typed.find('=');
+  std::string rung = typed.substr(0, equals);
+  if (equals == std::string::npos || !number<std::int64_t>(0)(rung).empty()) return std::nullopt;
+  return {{.rung = std::stoll(rung), .message = typed.substr(equals + 1)}};
 }
 
-float real(std::string_view option, std::string_view text, bool (*fits)(float),
-           std::string_view takes) {
-  const auto value = parsed<float>(text);
-  if (!value || !std::isfinite(*value) || !fits(*value)) {
-    refuse_option(option, text, takes);
-  }
-  return *value;
+void add_input(CLI::App& command, RunRequest& request) {
+  PromptSource& prompt = request.prompt;
+  OptionGroup words(command);
+  words.option(request.model, {"MODEL", "", "A GGUF file, or the folder of an OpenVINO IR"})
+      ->required();
+  words.option(prompt.text, {"PROMPT", "", "The text to go on from"});
+  OptionGroup group(command, "Input");
+  group.option(prompt.file, {"--prompt-file", "FILE",
+                             "Take the prompt from a text file, but for the line end at its end"});
+  group.option(prompt.batch_file,
+               {"--batch", "FILE", "Decode up to 8 prompts together, one a line of this file"});
+  group.option(prompt.forced_file,
+               {"--force", "FILE",
+                "Go along the tokens of this file whatever the model says: a text, or token ids "
+                "(*.ids, *.json)"});
+  group.option(prompt.first_of_forced,
+               {"--prompt-tokens", "N", "The first N tokens of the forced file are the prompt"},
+               count());
 }
 
-std::vector<int> cores(std::string_view option, std::string_view text) {
-  std::vector<int> out;
-  for (const std::string_view item : items(text)) {
-    const auto core = parsed<int>(item);
-    if (!core || *core < 0) {
-      refuse_option(option, text, "core numbers like 0,1");
-    }
-    if (std::find(out.begin(), out.end(), *core) == out.end()) {  // Each is one thread.
-      out.push_back(*core);
-    }
+void add_axes(CLI::App& command, RunRequest& request) {
+  PipelineConfig& config = request.pipeline;
+  const CLI::Validator tokens = number<std::int64_t>(1, kMostAtOnce);
+  const Takes chunk{tokens, "a whole number of tokens from 1"};
+  OptionGroup group(command, "Ladder");
+  group.read(request.design,
+             {"--design", "NAME",
+              "Preset of the axes: " + design_names() + " (see ahead designs; default " +
+                  std::string(default_design().name) + ")"},
+             [](std::string_view name) { return &find_design(name); });
+  group.read(request.ladder,
+             {"--ladder", "LIST",
+              "Rungs in tokens (default doubling from 1024 to the model's context; to 8192 where "
+              "the axes pay for the top)"},
+             parse_ladder);
+  group.read(request.schedule, {"--schedule", "NAME", names(schedules()) + ", over the preset's"},
+             parse_schedule);
+  group.read(request.kv, {"--kv", "NAME", names(kv_policies()) + ", over the preset's"},
+             parse_kv_policy);
+  group.read(request.partition,
+             {"--partition", "NAME", names(partitions()) + ", over the preset's"}, parse_partition);
+  group.read(config.kv_type,
+             {"--kv-type", "NAME",
+              names(kv_types()) + ": what the cache stores (default f16 with partition attention "
+                                  "where the device computes in f16, otherwise f32)"},
+             parse_kv_type);
+  group.option(config.resident_rungs,
+               {"--resident", "N",
+                "Rungs whose programs stay in memory (default 2: the current one and the next)"},
+               {number<std::int64_t>(2, kMostAtOnce), "a whole number of rungs from 2"});
+  group.option(config.prefill_chunk,
+               {"--chunk", "N",
+                "Prompt tokens read at once; planned: at most, unless --chunks (default 128)"},
+               chunk);
+  group.list(config.chunks,
+             {"--chunks", "LIST",
+              "Schedule planned: sizes of chunks it may read a prompt in (default a quarter of "
+              "--chunk, and --chunk)"},
+             tokens, "whole numbers of tokens from 1, like 32,128,512");
+  group.option(config.first_chunk,
+               {"--first-chunk", "N",
+                "Schedule planned: begin the prompt in chunks of N tokens (default as it "
+                "estimates)"},
+               chunk);
+}
+
+void add_generation(CLI::App& command, GenerationConfig& config) {
+  const CLI::Validator not_empty(
+      [](std::string& text) { return std::string(text.empty() ? "empty" : ""); }, "");
+  OptionGroup group(command, "Generation");
+  group.option(config.max_new_tokens,
+               {"--max-new-tokens", "N",
+                "Tokens to generate at most (default: until an end token or a full last rung)"},
+               count());
+  group.option(config.temperature, {"--temperature", "T", "Sample; 0 is greedy"},
+               {number(0.0F, kMostReal), "a number from 0, where 0 is greedy"});
+  group.option(config.top_k, {"--top-k", "K", "Sample from the K most likely tokens"},
+               {number<std::size_t>(0), "a whole number from 0, where 0 is no limit"});
+  group.option(config.top_p, {"--top-p", "P", "Sample from the likeliest tokens of mass P"},
+               {number(kAboveZero, 1.0F), "a number above 0 and up to 1"});
+  group.option(config.repetition_penalty,
+               {"--repetition-penalty", "X", "Above 1 makes tokens that were there less likely"},
+               {number(kAboveZero, kMostReal), "a number above 0"});
+  group.option(config.rng_seed, {"--seed", "N", "Seed of the sampling (default 0)"},
+               {number<std::uint64_t>(0), "a whole number from 0"});
+  group
+      .option(config.stop_strings,
+              {"--stop", "TEXT", "End at this text; may be given more than once"},
+              {not_empty, "a text that is not empty"})
+      ->allow_extra_args(false);
+  group.flag(config.ignore_eos, "--ignore-eos", "Go on past end tokens");
+}
+
+void add_machine(CLI::App& command, RunRequest& request) {
+  PipelineConfig& config = request.pipeline;
+  const CLI::Validator core = number<int>(0);
+  constexpr const char* kCores = "core numbers like 0,1";
+  OptionGroup group(command, "Machine");
+  group.option(request.device, {"--device", "NAME", "OpenVINO device (default CPU)"});
+  group.list(config.device_cores, {"--device-cores", "LIST", "Cores of the device, like 0,1"}, core,
+             kCores);
+  group.list(config.compile_cores, {"--compile-cores", "LIST", "Cores of background compiles"},
+             core, kCores);
+  group.read(config.history,
+             {"--history", "FILE",
+              "Schedule planned: where it keeps what compiles and steps took, or none (default "
+              "ahead/history.json in the user's cache folder)"},
+             [](const std::string& file) { return file == "none" ? std::string() : file; });
+  OptionGroup hidden(command, "");
+  hidden.read(config.inject_compile_failure, {"--inject-compile-failure", "RUNG=MESSAGE", ""},
+              injected_failure, "RUNG=MESSAGE");
+}
+
+void add_results(CLI::App& command, RunRequest& request) {
+  OptionGroup group(command, "Results");
+  group.flag(request.verify, "--verify",
+             "Run an eager control too and compare the logits around every boundary");
+  group.flag(request.explain, "--explain", "Tell every decision and its reason after the run");
+  group.option(request.json, {"--json", "FILE", "Write everything measured to this file"});
+  group.option(
+      request.trace,
+      {"--trace", "FILE", "Write the timeline to this file, for Perfetto or chrome://tracing"});
+  group.flag(request.quiet, "-q,--quiet", "No progress and no summary");
+}
+
+// Those of the options that were given: "--top-k, --seed".
+std::string given(const CLI::App& command, std::initializer_list<const char*> names) {
+  std::string out;
+  for (const char* const name : names) {
+    if (command.count(name) > 0) out += (out.empty() ? "" : ", ") + std::string(name);
   }
   return out;
 }
 
-constexpr WholeRange kChunk{
-    .least = 1, .most = 1 << 20, .takes = "a whole number of tokens from 1"};
-
-std::vector<std::int64_t> chunk_sizes(std::string_view option, std::string_view text) {
-  std::vector<std::int64_t> out;
-  for (const std::string_view item : items(text)) {
-    const auto chunk = parsed<std::int64_t>(item);
-    if (!chunk || *chunk < kChunk.least || *chunk > kChunk.most) {
-      refuse_option(option, text, "whole numbers of tokens from 1, like 32,128,512");
-    }
-    out.push_back(*chunk);
-  }
-  return out;
-}
-
-PipelineConfig::InjectedFailure injected_failure(std::string_view text) {
-  const std::size_t equals = text.find('=');
-  const auto rung = parsed<std::int64_t>(text.substr(0, equals));
-  if (equals == std::string_view::npos || !rung) {
-    refuse_option("--inject-compile-failure", text, "RUNG=MESSAGE");
-  }
-  return {.rung = *rung, .message = std::string(text.substr(equals + 1))};
-}
-
-void read_sampling(const RunFlags& flags, GenerationConfig& config) {
-  config.do_sample = flags.temperature || flags.top_k || flags.top_p;
-  if (flags.temperature) {
-    const float temperature = real(
-        "--temperature", *flags.temperature, [](float v) { return v >= 0; },
-        "a number from 0, where 0 is greedy");
-    if (temperature > 0) {
-      config.temperature = temperature;
-    } else {
-      config.do_sample = false;
-    }
-  }
-  if (flags.top_k) {
-    config.top_k = static_cast<std::size_t>(
-        whole("--top-k", *flags.top_k, {.takes = "a whole number from 0, where 0 is no limit"}));
-  }
-  if (flags.top_p) {
-    config.top_p = real(
-        "--top-p", *flags.top_p, [](float v) { return v > 0 && v <= 1; },
-        "a number above 0 and up to 1");
-  }
-  if (flags.repetition_penalty) {
-    config.repetition_penalty = real(
-        "--repetition-penalty", *flags.repetition_penalty, [](float v) { return v > 0; },
-        "a number above 0");
-  }
-  if (flags.seed) {
-    const auto seed = parsed<std::uint64_t>(*flags.seed);
-    if (!seed) {
-      refuse_option("--seed", *flags.seed, "a whole number from 0");
-    }
-    config.rng_seed = *seed;
+void settle_sampling(const CLI::App& command, GenerationConfig& config) {
+  config.do_sample = !given(command, {"--temperature", "--top-k", "--top-p"}).empty();
+  if (config.temperature == 0) {
+    config.do_sample = false;
+    config.temperature = GenerationConfig{}.temperature;
   }
 }
 
-GenerationConfig read_generation(const RunFlags& flags) {
-  GenerationConfig config;
-  read_sampling(flags, config);
-  if (flags.max_new_tokens) {
-    config.max_new_tokens = whole("--max-new-tokens", *flags.max_new_tokens,
-                                  {.least = 1, .takes = "a whole number from 1"});
+// A core that is named twice is one thread.
+void keep_first_of_each(std::vector<int>& cores) {
+  auto end = cores.begin();
+  for (const int core : cores) {
+    if (std::find(cores.begin(), end, core) == end) *end++ = core;
   }
-  config.ignore_eos = flags.ignore_eos;
-  for (const std::string& stop : flags.stop) {
-    if (stop.empty()) {
-      refuse_option("--stop", stop, "a text that is not empty");
-    }
-  }
-  config.stop_strings = flags.stop;
-  return config;
+  cores.erase(end, cores.end());
 }
 
-PipelineConfig read_pipeline(const RunFlags& flags) {
-  PipelineConfig config;
-  if (flags.kv_type) {
-    config.kv_type = parse_kv_type(*flags.kv_type);
-  }
-  if (flags.chunk) {
-    config.prefill_chunk = whole("--chunk", *flags.chunk, kChunk);
-  }
-  if (flags.chunks) {
-    config.chunks = chunk_sizes("--chunks", *flags.chunks);
-  }
-  if (flags.first_chunk) {
-    config.first_chunk = whole("--first-chunk", *flags.first_chunk, kChunk);
-  }
-  if (flags.history && *flags.history != "none") {
-    config.history = *flags.history;
-  }
-  if (flags.resident) {
-    config.resident_rungs =
-        whole("--resident", *flags.resident,
-              {.least = 2, .most = 1 << 20, .takes = "a whole number of rungs from 2"});
-  }
-  if (flags.device_cores) {
-    config.device_cores = cores("--device-cores", *flags.device_cores);
-  }
-  if (flags.compile_cores) {
-    config.compile_cores = cores("--compile-cores", *flags.compile_cores);
-  }
-  if (flags.inject_compile_failure) {
-    config.inject_compile_failure = injected_failure(*flags.inject_compile_failure);
-  }
-  return config;
-}
-
-// Options of sampling that were given and change nothing, with the reason.
-std::vector<std::string> notes_on_sampling(const RunFlags& flags, bool do_sample) {
-  struct Option {
-    const char* name;
-    bool given;
-  };
-  const auto note = [](std::initializer_list<Option> options, const char* why) {
-    std::string names;
-    for (const Option& option : options) {
-      if (option.given) {
-        names += (names.empty() ? "" : ", ") + std::string(option.name);
-      }
-    }
-    return names.empty() ? std::vector<std::string>{}
-                         : std::vector{names + " without effect: " + why};
-  };
-  const Option top_k{"--top-k", flags.top_k.has_value()};
-  const Option top_p{"--top-p", flags.top_p.has_value()};
-  const Option seed{"--seed", flags.seed.has_value()};
-  if (flags.force) {
-    return note({{"--temperature", flags.temperature.has_value()},
-                 top_k,
-                 top_p,
-                 {"--repetition-penalty", flags.repetition_penalty.has_value()},
-                 seed},
-                "--force says which token comes next");
-  }
-  if (!do_sample) {
-    return note({top_k, top_p, seed},
-                flags.temperature ? "--temperature 0 takes the likeliest token"
-                                  : "nothing is sampled; --temperature, --top-k or --top-p does");
-  }
-  return {};
-}
-
-// Options of schedule planned that were given with another one.
-std::vector<std::string> notes_on_chunks(const RunFlags& flags, Schedule schedule) {
-  if (schedule == Schedule::kPlanned) return {};
+// Options that were given and change nothing, with the reason.
+std::vector<std::string> notes_on(const CLI::App& command, const RunRequest& request) {
   std::vector<std::string> notes;
-  for (const auto& [name, given] : {std::pair("--chunks", flags.chunks.has_value()),
-                                    std::pair("--first-chunk", flags.first_chunk.has_value())}) {
-    if (given) {
-      notes.push_back(std::string(name) + " without effect: schedule " +
-                      std::string(to_string(schedule)) + " reads prompts in chunks of --chunk");
+  const auto note = [&](std::initializer_list<const char*> options, const std::string& why) {
+    const std::string idle = given(command, options);
+    if (!idle.empty()) notes.push_back(idle + " without effect: " + why);
+  };
+  if (request.prompt.forced_file) {
+    note({"--temperature", "--top-k", "--top-p", "--repetition-penalty", "--seed"},
+         "--force says which token comes next");
+  } else if (!request.generation.do_sample) {
+    note({"--top-k", "--top-p", "--seed"},
+         command.count("--temperature") > 0
+             ? "--temperature 0 takes the likeliest token"
+             : "nothing is sampled; --temperature, --top-k or --top-p does");
+  }
+  const Schedule schedule = request.schedule.value_or(request.design->schedule);
+  if (schedule != Schedule::kPlanned) {
+    for (const char* const option : {"--chunks", "--first-chunk"}) {
+      note({option},
+           "schedule " + std::string(to_string(schedule)) + " reads prompts in chunks of --chunk");
     }
   }
   return notes;
 }
 
-}  // namespace
-
-RunRequest read_flags(const RunFlags& flags) {
-  RunRequest request;
-  request.model = flags.model;
-  request.device = flags.device;
-  request.design = flags.design ? &find_design(*flags.design) : &default_design();
-  if (flags.ladder) {
-    request.ladder = parse_ladder(*flags.ladder);
-  }
-  if (flags.schedule) {
-    request.schedule = parse_schedule(*flags.schedule);
-  }
-  if (flags.kv) {
-    request.kv = parse_kv_policy(*flags.kv);
-  }
-  if (flags.partition) {
-    request.partition = parse_partition(*flags.partition);
-  }
-  request.pipeline = read_pipeline(flags);
-  request.generation = read_generation(flags);
-  request.notes = notes_on_sampling(flags, request.generation.do_sample);
-  for (std::string& note :
-       notes_on_chunks(flags, request.schedule.value_or(request.design->schedule))) {
-    request.notes.push_back(std::move(note));
-  }
-
-  request.prompt = {.text = flags.prompt,
-                    .file = flags.prompt_file,
-                    .batch_file = flags.batch,
-                    .forced_file = flags.force};
-  if (flags.prompt_tokens) {
-    request.prompt.first_of_forced = whole("--prompt-tokens", *flags.prompt_tokens,
-                                           {.least = 1, .takes = "a whole number from 1"});
-  }
+// What depends on more than one option.
+void settle(const CLI::App& command, RunRequest& request) {
+  settle_sampling(command, request.generation);
+  keep_first_of_each(request.pipeline.device_cores);
+  keep_first_of_each(request.pipeline.compile_cores);
+  request.notes = notes_on(command, request);
   check_source(request.prompt);
-
-  if (flags.verify && flags.batch) {
+  if (request.verify && request.prompt.batch_file) {
     throw Error(ErrorKind::kInvalidArgument,
                 "--verify compares one sequence with its control; give it one prompt, not --batch");
   }
-  request.verify = flags.verify;
-  request.explain = flags.explain;
-  request.quiet = flags.quiet;
-  request.json = flags.json;
-  request.trace = flags.trace;
-  return request;
 }
 
-ChosenLadder choose_ladder(const std::optional<std::vector<std::int64_t>>& asked,
-                           std::int64_t trained_context) {
+}  // namespace
+
+void add_run_options(CLI::App& command, const RunRequest& usual,
+                     const std::function<void(const RunRequest&)>& run) {
+  const auto request = std::make_shared<RunRequest>(usual);
+  help_comes_first(command);
+  add_input(command, *request);
+  add_axes(command, *request);
+  add_generation(command, request->generation);
+  add_machine(command, *request);
+  add_results(command, *request);
+  command.callback([&command, request, run] {
+    settle(command, *request);
+    run(*request);
+  });
+}
+
+ChosenLadder choose_ladder(const LadderWish& wish) {
   ChosenLadder chosen;
-  if (asked) {
-    chosen.rungs = *asked;
+  if (wish.asked) {
+    chosen.rungs = *wish.asked;
   } else {
-    const std::vector<std::int64_t> rungs = Axes{}.ladder;
-    for (const std::int64_t rung : rungs) {
-      if (trained_context == 0 || rung <= trained_context) {  // 0: the model does not say
-        chosen.rungs.push_back(rung);
-      }
-    }
-    if (chosen.rungs.empty()) {  // A small model: one rung, a whole number of blocks.
-      chosen.rungs.push_back(trained_context / 16 * 16);
-    }
-    if (chosen.rungs != rungs) {
-      chosen.note = "the ladder ends at " + std::to_string(chosen.rungs.back()) +
-                    ": the model was trained on " + std::to_string(trained_context) + " tokens";
-    }
+    DefaultLadder usual = default_ladder(wish.otherwise);
+    chosen = {.rungs = std::move(usual.rungs), .note = std::move(usual.note)};
   }
-  check_ladder(chosen.rungs, trained_context);
+  check_ladder(chosen.rungs, wish.otherwise.trained_context);
   return chosen;
+}
+
+LadderQuery ladder_query(const RunRequest& request, std::int64_t trained_context) {
+  return {.trained_context = trained_context,
+          .schedule = request.schedule.value_or(request.design->schedule),
+          .kv = request.kv.value_or(request.design->kv)};
 }
 
 ChosenAxes choose_axes(const RunRequest& request, const std::vector<std::int64_t>& ladder) {

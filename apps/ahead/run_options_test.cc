@@ -1,10 +1,12 @@
-// Tests of the options of `ahead run`. May use: include/ahead, GoogleTest.
+// Tests of the options of `ahead run`. May use: include/ahead, CLI11, GoogleTest.
 #include "run_options.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <functional>
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
 
 #include "ahead/error.h"
 
@@ -17,22 +19,19 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-RunFlags flags() {
-  RunFlags out;
-  out.model = "m.gguf";
-  out.prompt = "hi";
+RunRequest request(const std::vector<std::string>& words = {}) {
+  CLI::App app;
+  RunRequest out;
+  add_run_options(app, {}, [&](const RunRequest& asked) { out = asked; });
+  std::vector<std::string> backwards(words.rbegin(), words.rend());  // as CLI11 wants them
+  backwards.insert(backwards.end(), {"hi", "m.gguf"});
+  app.parse(backwards);
   return out;
 }
 
-RunRequest request(const std::function<void(RunFlags&)>& change = [](RunFlags&) {}) {
-  RunFlags changed = flags();
-  change(changed);
-  return read_flags(changed);
-}
-
-std::string refusal(const std::function<void(RunFlags&)>& change) {
+std::string refusal(const std::vector<std::string>& words) {
   try {
-    (void)request(change);
+    (void)request(words);
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kInvalidArgument);
     return error.what();
@@ -52,18 +51,11 @@ TEST(RunOptions, TheDefaultsAreTheApisDefaults) {
 }
 
 TEST(RunOptions, TypedValuesArrive) {
-  const RunRequest typed = request([](RunFlags& f) {
-    f.ladder = "64,128";
-    f.kv_type = "f16";
-    f.chunk = "32";
-    f.device_cores = "0,2";
-    f.compile_cores = "1";
-    f.max_new_tokens = "7";
-    f.repetition_penalty = "1.1";
-    f.seed = "18446744073709551615";
-    f.stop = {"END", "\n\n"};
-    f.inject_compile_failure = "128=no=good";
-  });
+  const RunRequest typed = request(CLI::detail::split(
+      "--ladder 64,128 --kv-type f16 --chunk 32 --device-cores 0,2 --compile-cores 1 "
+      "--max-new-tokens 7 --repetition-penalty 1.1 --seed 18446744073709551615 --stop END "
+      "--stop \n\n --inject-compile-failure 128=no=good",
+      ' '));
   EXPECT_THAT(*typed.ladder, ElementsAre(64, 128));
   EXPECT_EQ(typed.pipeline.kv_type, KvType::kF16);
   EXPECT_EQ(typed.pipeline.prefill_chunk, 32);
@@ -79,161 +71,120 @@ TEST(RunOptions, TypedValuesArrive) {
 }
 
 TEST(RunOptions, ChunksOfThePlannerArrive) {
-  const RunRequest typed = request([](RunFlags& f) {
-    f.schedule = "planned";
-    f.chunks = "32,128,512";
-    f.first_chunk = "64";
-  });
+  const RunRequest typed =
+      request({"--schedule", "planned", "--chunks", "32,128,512", "--first-chunk", "64"});
   EXPECT_THAT(typed.pipeline.chunks, ElementsAre(32, 128, 512));
   EXPECT_EQ(typed.pipeline.first_chunk, 64);
   EXPECT_THAT(typed.notes, IsEmpty());
 }
 
 TEST(RunOptions, ChunksOfThePlannerAreNotedWhereItDoesNotPlan) {
-  EXPECT_THAT(request([](RunFlags& f) {
-                f.schedule = "eager";
-                f.chunks = "32";
-                f.first_chunk = "32";
-              }).notes,
+  EXPECT_THAT(request({"--schedule", "eager", "--chunks", "32", "--first-chunk", "32"}).notes,
               ElementsAre(AllOf(HasSubstr("--chunks"), HasSubstr("eager")),
                           AllOf(HasSubstr("--first-chunk"), HasSubstr("eager"))));
 }
 
 TEST(RunOptions, AHistoryIsAFileOrNone) {
-  EXPECT_EQ(request([](RunFlags& f) { f.history = "h.json"; }).pipeline.history, "h.json");
-  EXPECT_EQ(request([](RunFlags& f) { f.history = "none"; }).pipeline.history, "");
+  EXPECT_EQ(request({"--history", "h.json"}).pipeline.history, "h.json");
+  EXPECT_EQ(request({"--history", "none"}).pipeline.history, "");
 }
 
 TEST(RunOptions, AnySamplingOptionTurnsSamplingOnAndTemperatureZeroOff) {
-  EXPECT_TRUE(request([](RunFlags& f) { f.temperature = "0.8"; }).generation.do_sample);
-  EXPECT_TRUE(request([](RunFlags& f) { f.top_k = "40"; }).generation.do_sample);
-  EXPECT_TRUE(request([](RunFlags& f) { f.top_p = "0.9"; }).generation.do_sample);
-  const RunRequest greedy = request([](RunFlags& f) {
-    f.temperature = "0";
-    f.top_k = "40";
-  });
+  EXPECT_TRUE(request({"--temperature", "0.8"}).generation.do_sample);
+  EXPECT_TRUE(request({"--top-k", "40"}).generation.do_sample);
+  EXPECT_TRUE(request({"--top-p", "0.9"}).generation.do_sample);
+  const RunRequest greedy = request({"--temperature", "0", "--top-k", "40"});
   EXPECT_FALSE(greedy.generation.do_sample);
   EXPECT_GT(greedy.generation.temperature, 0);
 }
 
 TEST(RunOptions, ACoreNamedTwiceIsOneThread) {
-  EXPECT_THAT(request([](RunFlags& f) { f.device_cores = "1,0,1,1"; }).pipeline.device_cores,
-              ElementsAre(1, 0));
+  EXPECT_THAT(request({"--device-cores", "1,0,1,1"}).pipeline.device_cores, ElementsAre(1, 0));
 }
 
 TEST(RunOptions, ASeedThatSeedsNothingIsNoted) {
-  EXPECT_THAT(request([](RunFlags& f) { f.seed = "7"; }).notes, ElementsAre(HasSubstr("--seed")));
-  EXPECT_THAT(request([](RunFlags& f) {
-                f.seed = "7";
-                f.top_k = "40";
-                f.temperature = "0";
-              }).notes,
+  EXPECT_THAT(request({"--seed", "7"}).notes, ElementsAre(HasSubstr("--seed")));
+  EXPECT_THAT(request({"--seed", "7", "--top-k", "40", "--temperature", "0"}).notes,
               ElementsAre(AllOf(HasSubstr("--top-k, --seed"), HasSubstr("--temperature 0"))));
-  EXPECT_THAT(request([](RunFlags& f) {
-                f.seed = "7";
-                f.temperature = "0.8";
-              }).notes,
-              IsEmpty());
-  EXPECT_THAT(request([](RunFlags& f) { f.repetition_penalty = "1.1"; }).notes, IsEmpty());
+  EXPECT_THAT(request({"--seed", "7", "--temperature", "0.8"}).notes, IsEmpty());
+  EXPECT_THAT(request({"--repetition-penalty", "1.1"}).notes, IsEmpty());
 }
 
 TEST(RunOptions, SamplingOfForcedTokensIsNoted) {
-  EXPECT_THAT(request([](RunFlags& f) {
-                f.force = "f.txt";
-                f.temperature = "0.8";
-                f.repetition_penalty = "1.1";
-              }).notes,
-              ElementsAre(AllOf(HasSubstr("--temperature, --repetition-penalty"),
-                                HasSubstr("--force"), Not(HasSubstr("\n")))));
-  EXPECT_THAT(request([](RunFlags& f) { f.force = "f.txt"; }).notes, IsEmpty());
+  EXPECT_THAT(
+      request({"--force", "f.txt", "--temperature", "0.8", "--repetition-penalty", "1.1"}).notes,
+      ElementsAre(AllOf(HasSubstr("--temperature, --repetition-penalty"), HasSubstr("--force"),
+                        Not(HasSubstr("\n")))));
+  EXPECT_THAT(request({"--force", "f.txt"}).notes, IsEmpty());
 }
 
-struct BadFlag {
-  std::string name;
-  std::function<void(RunFlags&)> change;
+struct BadValue {
+  std::vector<std::string> words;
   std::string option;
   std::string value;
 };
 
-class BadFlags : public ::testing::TestWithParam<BadFlag> {};
-
-TEST_P(BadFlags, AreRefusedInOneLineNamingOptionAndValue) {
-  EXPECT_THAT(refusal(GetParam().change),
-              AllOf(HasSubstr(GetParam().option), HasSubstr("'" + GetParam().value + "'"),
-                    Not(HasSubstr("\n"))));
+TEST(RunOptions, AValueThatCanNotBeIsRefusedInOneLineNamingOptionAndValue) {
+  const std::vector<BadValue> table = {
+      {{"--design", "x"}, "design", "x"},
+      {{"--ladder", "64,a"}, "ladder", "a"},
+      {{"--schedule", "x"}, "schedule", "x"},
+      {{"--kv", "x"}, "KV", "x"},
+      {{"--kv-type", "f8"}, "KV type", "f8"},
+      {{"--partition", "x"}, "partition", "x"},
+      {{"--partition", "blocks:0"}, "partition", "blocks:0"},
+      {{"--chunks", "32,0"}, "--chunks", "32,0"},
+      {{"--first-chunk", "0"}, "--first-chunk", "0"},
+      {{"--chunk", "1048577"}, "--chunk", "1048577"},
+      {{"--resident", "1"}, "--resident", "1"},
+      {{"--device-cores", "0,"}, "--device-cores", "0,"},
+      {{"--compile-cores", "-1"}, "--compile-cores", "-1"},
+      {{"--max-new-tokens", "0"}, "--max-new-tokens", "0"},
+      {{"--temperature", "-1"}, "--temperature", "-1"},
+      {{"--top-k", "1.5"}, "--top-k", "1.5"},
+      {{"--top-p", "0"}, "--top-p", "0"},
+      {{"--top-p", "1.1"}, "--top-p", "1.1"},
+      {{"--repetition-penalty", "0"}, "--repetition-penalty", "0"},
+      {{"--seed", "-1"}, "--seed", "-1"},
+      {{"--stop", "a", "--stop", ""}, "--stop", ""},
+      {{"--prompt-tokens", "0"}, "--prompt-tokens", "0"},
+      {{"--inject-compile-failure", "x"}, "--inject-compile-failure", "x"},
+  };
+  for (const BadValue& bad : table) {
+    EXPECT_THAT(refusal(bad.words), AllOf(HasSubstr(bad.option), HasSubstr("'" + bad.value + "'"),
+                                          Not(HasSubstr("\n"))))
+        << bad.words.front();
+  }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Flags, BadFlags,
-    ::testing::Values(
-        BadFlag{"Design", [](RunFlags& f) { f.design = "x"; }, "design", "x"},
-        BadFlag{"Ladder", [](RunFlags& f) { f.ladder = "64,a"; }, "ladder", "a"},
-        BadFlag{"Schedule", [](RunFlags& f) { f.schedule = "x"; }, "schedule", "x"},
-        BadFlag{"Kv", [](RunFlags& f) { f.kv = "x"; }, "KV", "x"},
-        BadFlag{"KvType", [](RunFlags& f) { f.kv_type = "f8"; }, "KV type", "f8"},
-        BadFlag{"Partition", [](RunFlags& f) { f.partition = "x"; }, "partition", "x"},
-        BadFlag{"PartitionBlocks", [](RunFlags& f) { f.partition = "blocks:0"; }, "partition",
-                "blocks:0"},
-        BadFlag{"ChunksEmpty", [](RunFlags& f) { f.chunks = ""; }, "--chunks", ""},
-        BadFlag{"ChunksTrailing", [](RunFlags& f) { f.chunks = "32,"; }, "--chunks", "32,"},
-        BadFlag{"ChunksZero", [](RunFlags& f) { f.chunks = "32,0"; }, "--chunks", "32,0"},
-        BadFlag{"FirstChunkZero", [](RunFlags& f) { f.first_chunk = "0"; }, "--first-chunk", "0"},
-        BadFlag{"ChunkZero", [](RunFlags& f) { f.chunk = "0"; }, "--chunk", "0"},
-        BadFlag{"ChunkHuge", [](RunFlags& f) { f.chunk = "9999999999"; }, "--chunk", "9999999999"},
-        BadFlag{"Cores", [](RunFlags& f) { f.device_cores = "0,"; }, "--device-cores", "0,"},
-        BadFlag{"CoresNegative", [](RunFlags& f) { f.compile_cores = "-1"; }, "--compile-cores",
-                "-1"},
-        BadFlag{"MaxNewTokensZero", [](RunFlags& f) { f.max_new_tokens = "0"; }, "--max-new-tokens",
-                "0"},
-        BadFlag{"MaxNewTokensWord", [](RunFlags& f) { f.max_new_tokens = "ten"; },
-                "--max-new-tokens", "ten"},
-        BadFlag{"TemperatureNegative", [](RunFlags& f) { f.temperature = "-1"; }, "--temperature",
-                "-1"},
-        BadFlag{"TemperatureNan", [](RunFlags& f) { f.temperature = "nan"; }, "--temperature",
-                "nan"},
-        BadFlag{"TemperatureInfinite", [](RunFlags& f) { f.temperature = "inf"; }, "--temperature",
-                "inf"},
-        BadFlag{"TopKFraction", [](RunFlags& f) { f.top_k = "1.5"; }, "--top-k", "1.5"},
-        BadFlag{"TopPZero", [](RunFlags& f) { f.top_p = "0"; }, "--top-p", "0"},
-        BadFlag{"TopPMore", [](RunFlags& f) { f.top_p = "1.1"; }, "--top-p", "1.1"},
-        BadFlag{"Penalty", [](RunFlags& f) { f.repetition_penalty = "0"; }, "--repetition-penalty",
-                "0"},
-        BadFlag{"Seed", [](RunFlags& f) { f.seed = "-1"; }, "--seed", "-1"},
-        BadFlag{"StopEmpty",
-                [](RunFlags& f) {
-                  f.stop = {"a", ""};
-                },
-                "--stop", ""},
-        BadFlag{"PromptTokens", [](RunFlags& f) { f.prompt_tokens = "0"; }, "--prompt-tokens", "0"},
-        BadFlag{"Injection", [](RunFlags& f) { f.inject_compile_failure = "x"; },
-                "--inject-compile-failure", "x"}),
-    [](const auto& bad) { return bad.param.name; });
-
-TEST(ChosenLadder, TheDefaultIsCutToTheModelAndSaysSo) {
-  EXPECT_EQ(choose_ladder({}, 8192).rungs, Axes{}.ladder);
-  EXPECT_EQ(choose_ladder({}, 8192).note, "");
-  EXPECT_EQ(choose_ladder({}, 1'000'000).note, "");
-  const ChosenLadder cut = choose_ladder({}, 2048);
-  EXPECT_THAT(cut.rungs, ElementsAre(1024, 2048));
-  EXPECT_THAT(cut.note, AllOf(HasSubstr("2048")));
-  EXPECT_THAT(choose_ladder({}, 2047).rungs, ElementsAre(1024));
-}
-
-TEST(ChosenLadder, AModelBelowTheFirstRungGetsOneOfItsOwn) {
-  const ChosenLadder small = choose_ladder({}, 500);
-  EXPECT_THAT(small.rungs, ElementsAre(496));
-  EXPECT_THAT(small.note, HasSubstr("500"));
+TEST(ChosenLadder, IsTheDefaultOneOfTheRunsAxesUnlessItWasNamed) {
+  const auto of = [](const RunRequest& asked) {
+    return choose_ladder({.asked = asked.ladder, .otherwise = ladder_query(asked, 32768)});
+  };
+  const ChosenLadder usual = of(request({}));
+  EXPECT_EQ(usual.rungs.back(), 32768);
+  EXPECT_EQ(usual.note, "");
+  const ChosenLadder design = of(request({"--design", "i1"}));
+  EXPECT_EQ(design.rungs.back(), 8192);
+  EXPECT_THAT(design.note, HasSubstr("eager"));
+  const ChosenLadder schedule = of(request({"--schedule", "eager"}));
+  EXPECT_EQ(schedule.rungs.back(), 8192);
+  const ChosenLadder kv = of(request({"--kv", "shared-max"}));
+  EXPECT_EQ(kv.rungs.back(), 8192);
+  EXPECT_THAT(kv.note, HasSubstr("shared-max"));
+  EXPECT_THAT(of(request({"--ladder", "64,16384"})).rungs, ElementsAre(64, 16384));
 }
 
 TEST(ChosenLadder, WhatWasAskedForIsNeverCut) {
   const std::vector<std::int64_t> asked = {64, 4096};
-  EXPECT_EQ(choose_ladder(asked, 4096).rungs, asked);
-  EXPECT_THROW((void)choose_ladder(asked, 2048), Error);
+  EXPECT_EQ(choose_ladder({.asked = asked, .otherwise = {.trained_context = 4096}}).rungs, asked);
+  EXPECT_THROW((void)choose_ladder({.asked = asked, .otherwise = {.trained_context = 2048}}),
+               Error);
 }
 
 TEST(ChosenAxes, AreThePresetsUnlessOverridden) {
   for (const Design& design : designs()) {
-    const RunRequest asked = request([&](RunFlags& f) { f.design = std::string(design.name); });
+    const RunRequest asked = request({"--design", std::string(design.name)});
     const ChosenAxes chosen = choose_axes(asked, {64, 128});
     EXPECT_EQ(chosen.design, design.name);
     EXPECT_EQ(chosen.axes.schedule, design.schedule);
@@ -243,20 +194,13 @@ TEST(ChosenAxes, AreThePresetsUnlessOverridden) {
 }
 
 TEST(ChosenAxes, AnOverrideThatChangesThePresetTakesItsName) {
-  const ChosenAxes changed =
-      choose_axes(request([](RunFlags& f) { f.schedule = "on-demand"; }), {64, 128});
+  const ChosenAxes changed = choose_axes(request({"--schedule", "on-demand"}), {64, 128});
   EXPECT_EQ(changed.axes.schedule, Schedule::kOnDemand);
   EXPECT_EQ(changed.axes.kv, default_design().kv);
   EXPECT_THAT(changed.design, IsEmpty());
-  const ChosenAxes same = choose_axes(
-      request([](RunFlags& f) { f.kv = std::string(to_string(default_design().kv)); }), {64, 128});
+  const ChosenAxes same =
+      choose_axes(request({"--kv", std::string(to_string(default_design().kv))}), {64, 128});
   EXPECT_EQ(same.design, default_design().name);
-}
-
-TEST(ChooseLadder, AModelThatDoesNotSayItsContextKeepsTheDefaultLadder) {
-  const ChosenLadder chosen = choose_ladder(std::nullopt, 0);
-  EXPECT_EQ(chosen.rungs, Axes{}.ladder);
-  EXPECT_EQ(chosen.note, "");
 }
 
 }  // namespace

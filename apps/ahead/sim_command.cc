@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <memory>
 
 #include "ahead/simulation.h"
 #include "base/outlet.h"
@@ -17,8 +16,7 @@
 namespace ahead::cli {
 namespace {
 
-void run_simulations(const SimFlags& flags) {
-  const SimRequest request = read_sim_options(flags);
+void run_simulations(const SimRequest& request) {
   const auto trace = Destination::of("--trace", request.trace);
   TextOutput out(STDOUT_FILENO);
   Outlet err(STDERR_FILENO);
@@ -36,15 +34,7 @@ void run_simulations(const SimFlags& flags) {
 void add_sim_command(CLI::App& app) {
   CLI::App* const command = app.add_subcommand(
       "sim", "Run the scheduler, compile queue and cache in simulated worlds made from seeds");
-  const auto flags = std::make_shared<SimFlags>();
-  command->add_option("--seeds", flags->seeds, "Worlds to run, up to the first that fails")
-      ->type_name("A..B");
-  command->add_option("--seed", flags->seed, "One world, to look at")->type_name("N");
-  command->add_option("--trace", flags->trace, "With --seed: write its timeline for Perfetto")
-      ->type_name("FILE");
-  command->add_flag("--events", flags->events, "With --seed: list everything that happens");
-  command->add_flag("--quiet", flags->quiet, "Say nothing but what fails");
-  command->callback([flags] { run_simulations(*flags); });
+  add_sim_options(*command, run_simulations);
 }
 
 }  // namespace ahead::cli

@@ -1,7 +1,7 @@
-// See sim_options.h. May use: include/ahead.
+// See sim_options.h. May use: include/ahead, CLI11.
 #include "sim_options.h"
 
-#include <string_view>
+#include <memory>
 
 #include "ahead/error.h"
 #include "option_values.h"
@@ -9,40 +9,64 @@
 namespace ahead::cli {
 namespace {
 
-constexpr std::string_view kSeedTakes = "a whole number from 0, like 17";
-constexpr std::string_view kSeedsTake = "two whole numbers, the first no larger, like 1..2000";
 constexpr std::uint64_t kSeedsPerReport = 10'000;
 
-}  // namespace
+struct Seeds {
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+};
 
-SimRequest read_sim_options(const SimFlags& flags) {
+/// What is typed.
+struct SimFlags {
+  SimRequest request;  ///< all but the seeds
+  std::optional<Seeds> seeds;
+  std::optional<std::uint64_t> seed;
+};
+
+// "1..2000".
+std::optional<Seeds> range(const std::string& typed) {
+  const CLI::Validator seed = number<std::uint64_t>(0);
+  const std::size_t dots = typed.find("..");
+  std::string first = typed.substr(0, dots);
+  std::string last = dots == std::string::npos ? "" : typed.substr(dots + 2);
+  if (!seed(first).empty() || !seed(last).empty()) return std::nullopt;
+  const Seeds seeds{.first = std::stoull(first), .last = std::stoull(last)};
+  return seeds.first <= seeds.last ? std::optional(seeds) : std::nullopt;
+}
+
+SimRequest checked(const SimFlags& flags) {
+  SimRequest request = flags.request;
   if (flags.seed.has_value() == flags.seeds.has_value()) {
     throw Error(ErrorKind::kInvalidArgument,
                 flags.seed ? "--seed and --seeds were both given; give one of them"
                            : "no seeds were given; give --seeds A..B, like 1..2000, or --seed N");
   }
-  SimRequest request{.events = flags.events, .quiet = flags.quiet, .trace = flags.trace};
-  if (flags.seed) {
-    const auto seed = parsed<std::uint64_t>(*flags.seed);
-    if (!seed) refuse_option("--seed", *flags.seed, kSeedTakes);
-    request.first = request.last = *seed;
-    request.single = true;
-    return request;
-  }
-  if (flags.trace || flags.events) {
+  if (flags.seeds && (request.trace || request.events)) {
     throw Error(ErrorKind::kInvalidArgument,
-                std::string(flags.trace ? "--trace" : "--events") +
+                std::string(request.trace ? "--trace" : "--events") +
                     " shows one world; give it with --seed N instead of --seeds");
   }
-  const std::string_view text = *flags.seeds;
-  const std::size_t dots = text.find("..");
-  if (dots == std::string_view::npos) refuse_option("--seeds", text, kSeedsTake);
-  const auto first = parsed<std::uint64_t>(text.substr(0, dots));
-  const auto last = parsed<std::uint64_t>(text.substr(dots + 2));
-  if (!first || !last || *first > *last) refuse_option("--seeds", text, kSeedsTake);
-  request.first = *first;
-  request.last = *last;
+  request.single = flags.seed.has_value();
+  request.first = request.single ? *flags.seed : flags.seeds->first;
+  request.last = request.single ? *flags.seed : flags.seeds->last;
   return request;
+}
+
+}  // namespace
+
+void add_sim_options(CLI::App& command, const std::function<void(const SimRequest&)>& run) {
+  const auto flags = std::make_shared<SimFlags>();
+  SimRequest& request = flags->request;
+  help_comes_first(command);
+  OptionGroup group(command);
+  group.read(flags->seeds, {"--seeds", "A..B", "Worlds to run, up to the first that fails"}, range,
+             "two whole numbers, the first no larger, like 1..2000");
+  group.option(flags->seed, {"--seed", "N", "One world, to look at"},
+               {number<std::uint64_t>(0), "a whole number from 0, like 17"});
+  group.option(request.trace, {"--trace", "FILE", "With --seed: write its timeline for Perfetto"});
+  group.flag(request.events, "--events", "With --seed: list everything that happens");
+  group.flag(request.quiet, "--quiet", "Say nothing but what fails");
+  command.callback([flags, run] { run(checked(*flags)); });
 }
 
 SimulationVerdict run_seeds(const SimRequest& request, const SimRun& run) {

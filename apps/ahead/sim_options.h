@@ -1,4 +1,4 @@
-// The options of `ahead sim`: which seeds, and what to write. May use: include/ahead.
+// The options of `ahead sim`: which seeds, and what to write. May use: include/ahead, CLI11.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +8,11 @@
 
 #include "ahead/simulation.h"
 
-namespace ahead::cli {
+namespace CLI {
+class App;
+}
 
-/// As typed; absent when the option was not given.
-struct SimFlags {
-  std::optional<std::string> seeds;
-  std::optional<std::string> seed;
-  std::optional<std::string> trace;
-  bool events = false;
-  bool quiet = false;
-};
+namespace ahead::cli {
 
 /// What was asked for.
 struct SimRequest {
@@ -29,8 +24,9 @@ struct SimRequest {
   std::optional<std::string> trace;
 };
 
-/// Throws Error(kInvalidArgument) that names the option and what it takes.
-[[nodiscard]] SimRequest read_sim_options(const SimFlags& flags);
+/// Adds the options. When they are parsed, `run` is called with what was asked for; parsing throws
+/// Error(kInvalidArgument) that names the option and what it takes.
+void add_sim_options(CLI::App& command, const std::function<void(const SimRequest&)>& run);
 
 /// Where run_seeds() gets its verdicts and puts its words.
 struct SimRun {

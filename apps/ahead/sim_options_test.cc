@@ -1,9 +1,11 @@
-// Tests of which seeds `ahead sim` runs and what it says. May use: include/ahead, GoogleTest.
+// Tests of which seeds `ahead sim` runs and what it says. May use: include/ahead, CLI11,
+// GoogleTest.
 #include "sim_options.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
@@ -12,11 +14,21 @@
 namespace ahead::cli {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-std::string refusal(const SimFlags& flags) {
+SimRequest parsed(const std::vector<std::string>& words) {
+  CLI::App app;
+  SimRequest out;
+  add_sim_options(app, [&](const SimRequest& request) { out = request; });
+  std::vector<std::string> backwards(words.rbegin(), words.rend());  // as CLI11 wants them
+  app.parse(backwards);
+  return out;
+}
+
+std::string refusal(const std::vector<std::string>& words) {
   try {
-    (void)read_sim_options(flags);
+    (void)parsed(words);
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kInvalidArgument);
     return error.what();
@@ -25,43 +37,50 @@ std::string refusal(const SimFlags& flags) {
 }
 
 TEST(SimOptionsTest, ReadsARange) {
-  const SimRequest request = read_sim_options({.seeds = "3..20"});
+  const SimRequest request = parsed({"--seeds", "3..20", "--quiet"});
   EXPECT_EQ(request.first, 3U);
   EXPECT_EQ(request.last, 20U);
   EXPECT_FALSE(request.single);
+  EXPECT_TRUE(request.quiet);
+}
+
+TEST(SimOptionsTest, ASeedIsDecimalUpToTheLargest) {
+  const SimRequest request = parsed({"--seeds", "010..18446744073709551615"});
+  EXPECT_EQ(request.first, 10U);
+  EXPECT_EQ(request.last, UINT64_MAX);
 }
 
 TEST(SimOptionsTest, ReadsOneSeed) {
-  const SimRequest request = read_sim_options({.seed = "17", .trace = "t.json"});
+  const SimRequest request = parsed({"--seed", "17", "--trace", "t.json", "--events"});
   EXPECT_EQ(request.first, 17U);
   EXPECT_EQ(request.last, 17U);
   EXPECT_TRUE(request.single);
+  EXPECT_TRUE(request.events);
   EXPECT_EQ(request.trace, "t.json");
 }
 
 TEST(SimOptionsTest, RefusesARangeThatIsNone) {
   for (const char* text : {"", "5", "5-7", "1..", "..7", "a..b", "1..2..3", "7..5", "-1..3",
-                           "1.5..3", "1..99999999999999999999999"}) {
-    const std::string what = refusal({.seeds = text});
-    EXPECT_THAT(what, HasSubstr("--seeds is '" + std::string(text).substr(0, 8))) << text;
-    EXPECT_THAT(what, HasSubstr("1..2000")) << text;
+                           "1.5..3", "0x1..3", " 1..3", "1..18446744073709551616"}) {
+    EXPECT_THAT(refusal({"--seeds", text}),
+                AllOf(HasSubstr("--seeds is '" + std::string(text) + "'"), HasSubstr("1..2000")));
   }
 }
 
 TEST(SimOptionsTest, RefusesASeedThatIsNone) {
   for (const char* text : {"", "x", "-1", "1.5", "1..2"}) {
-    EXPECT_THAT(refusal({.seed = text}), HasSubstr("--seed is")) << text;
+    EXPECT_THAT(refusal({"--seed", text}), HasSubstr("--seed is")) << text;
   }
 }
 
 TEST(SimOptionsTest, RefusesNoSeedsAndTwoKinds) {
   EXPECT_THAT(refusal({}), HasSubstr("--seeds A..B"));
-  EXPECT_THAT(refusal({.seeds = "1..2", .seed = "1"}), HasSubstr("both"));
+  EXPECT_THAT(refusal({"--seeds", "1..2", "--seed", "1"}), HasSubstr("both"));
 }
 
 TEST(SimOptionsTest, RefusesToShowManyWorlds) {
-  EXPECT_THAT(refusal({.seeds = "1..2", .trace = "t.json"}), HasSubstr("--trace"));
-  EXPECT_THAT(refusal({.seeds = "1..2", .events = true}), HasSubstr("--events"));
+  EXPECT_THAT(refusal({"--seeds", "1..2", "--trace", "t.json"}), HasSubstr("--trace"));
+  EXPECT_THAT(refusal({"--seeds", "1..2", "--events"}), HasSubstr("--events"));
 }
 
 /// Runs seeds of which one fails; 0: none does.

@@ -61,6 +61,18 @@ std::string design_line(const RunResult& result) {
   return out + ", on " + result.device;
 }
 
+// "2 to read, 1 to decode, compiles on 1 (2 cores, ...)".
+std::string cores_line(const RunResult& result) {
+  const auto& cores = result.cores;
+  std::string out = std::to_string(cores.reading_threads) + " to read, " +
+                    std::to_string(cores.decoding_threads) + " to decode";
+  if (!cores.compile.empty()) {
+    out += ", compiles on " + std::to_string(cores.compile.size());
+  }
+  out += " (" + cores.reason + ")";
+  return out + (cores.pinned ? "" : ", not pinned: the kernel refused");
+}
+
 std::string rung_table(const RunResult& result) {
   std::vector<Row> rows = {{"rung", "tokens", "decode", "tok/s"}};
   for (const auto& [rung, tokens] : result.tokens.by_rung) {
@@ -88,6 +100,7 @@ std::string summary(const RunResult& result) {
   const auto& memory = result.memory;
   std::string out;
   out += item("design", design_line(result));
+  if (result.cores.reading_threads > 0) out += item("cores", cores_line(result));
   out += item("tokens", std::to_string(result.tokens.prompt) + " prompt, " +
                             std::to_string(result.tokens.generated) + " generated, ended by " +
                             std::string(to_string(result.finish_reason)));
@@ -104,8 +117,11 @@ std::string summary(const RunResult& result) {
   out += boundary_table(result);
   out += item("KV reserved", bytes(memory.kv_reserved_avg_bytes) + " average, " +
                                  bytes(memory.kv_reserved_peak_bytes) + " peak");
-  out += item("KV committed", bytes(memory.kv_committed_avg_bytes) + " average, " +
-                                  bytes(memory.kv_committed_peak_bytes) + " peak");
+  out += item("KV committed",
+              memory.kv_committed_peak_bytes < 0
+                  ? "not known: the kernel does not tell"
+                  : bytes(memory.kv_committed_avg_bytes) + " average, " +
+                        bytes(memory.kv_committed_peak_bytes) + " peak");
   if (!result.kv_fallback.empty()) {
     out += item("KV fallback", result.kv_fallback);
   }

@@ -62,8 +62,8 @@ inline constexpr Partition Partition::kAttention{Partition::Kind::kAttention, 0}
 
 /// A point in the space of designs.
 struct Axes {
-  /// Rung capacities in tokens, strictly increasing.
-  std::vector<std::int64_t> ladder = {1024, 2048, 4096, 8192};
+  /// Rung capacities in tokens, strictly increasing. Empty: default_ladder() of the model.
+  std::vector<std::int64_t> ladder;
   Schedule schedule = Schedule::kPlanned;
   KvPolicy kv = KvPolicy::kInPlace;
   Partition partition = Partition::kAttention;
@@ -115,6 +115,25 @@ struct Design {
 /// Parses "1024,2048,4096". Throws Error(kInvalidArgument) when it is empty, not numbers, not
 /// strictly increasing, or below 16 tokens.
 [[nodiscard]] std::vector<std::int64_t> parse_ladder(std::string_view text);
+
+/// What the ladder that nobody named depends on.
+struct LadderQuery {
+  std::int64_t trained_context = 0;  ///< tokens; 0: the model does not say
+  Schedule schedule = Schedule::kPlanned;
+  KvPolicy kv = KvPolicy::kInPlace;
+};
+struct DefaultLadder {
+  std::vector<std::int64_t> rungs;
+  std::string note;  ///< why it ends below the trained context; empty where it does not
+};
+
+/// Doubles from 1024 tokens to the trained context, whose last 127 tokens may go unused: a rung that
+/// a request does not come to costs it nothing. It stays at kDefaultTop where the schedule compiles
+/// the top before the first token or the policy holds memory for it, and where the model does not
+/// say its context. Throws Error(kUnsupportedModel) where not even the smallest rung fits.
+[[nodiscard]] DefaultLadder default_ladder(const LadderQuery& query);
+
+inline constexpr std::int64_t kDefaultTop = 8192;
 
 /// Throws Error(kInvalidArgument) when `ladder` is empty, not strictly increasing, has a rung below
 /// 16 tokens or one beyond `trained_context_tokens`.

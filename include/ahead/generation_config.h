@@ -54,6 +54,8 @@ struct Progress {
   std::int64_t row = 0;      ///< sequence of the batch, of kPrefill, kToken and kBoundary
   std::int64_t rung = 0;
   std::int64_t tokens = 0;
+  std::int64_t prompt_tokens = 0;  ///< of kPrefill and kToken: those of all prompts together
+  std::int64_t sequences = 1;      ///< likewise: of the batch
   bool foreground = false;
   double seconds = 0;
 };

@@ -25,11 +25,29 @@
 
 namespace ahead {
 
-/// A model read from a GGUF file or an OpenVINO IR folder; cheap to copy, shared by pipelines.
-/// Reading may be done on any thread; the object is immutable afterwards.
+/// Tokens of a prompt.
+struct PromptIds {
+  std::vector<std::int32_t> ids;  ///< behind those that the model expects in front of every text
+  /// The text itself began with them, so they were not put there a second time.
+  bool prefix_was_there = false;
+};
+
+/// What of a text a model does not get to see as it is.
+struct UnspelledText {
+  /// Characters, each time that they stand in the text, for which the vocabulary has no tokens:
+  /// they are left out, or become others.
+  std::int64_t count = 0;
+  std::string first;             ///< the first of them as "U+0004"; empty: there is none
+  std::int64_t broken_utf8 = 0;  ///< bytes that are no UTF-8; they are read as U+FFFD
+  std::int64_t broken_at = -1;   ///< the first of these, counted from 0; -1: there is none
+};
+
+/// A model read from a GGUF file, whatever its name, or an OpenVINO IR folder; cheap to copy,
+/// shared by pipelines. Reading may be done on any thread; the object is immutable afterwards.
 class Model {
  public:
-  /// Throws Error(kInvalidModel | kUnsupportedModel).
+  /// Throws Error(kInvalidModel | kUnsupportedModel), Error(kOutOfMemory) where memory, threads or
+  /// open files ran out, and Error(kIo) for a file that changes meanwhile.
   explicit Model(const std::string& path);
 
   [[nodiscard]] const ModelFacts& facts() const;
@@ -41,10 +59,19 @@ class Model {
   /// often none. LLMPipeline::generate() puts them in front of a text prompt by itself.
   [[nodiscard]] std::vector<std::int32_t> prefix() const;
 
+  /// Tokens of a prompt as generate() makes them of a text: prefix(), unless the text begins with
+  /// those tokens itself (as what a chat template renders does), and encode(). Thread-safe.
+  [[nodiscard]] PromptIds prompt_ids(std::string_view text) const;
+
+  /// Tells what of `text` encode() leaves out or cannot keep. Thread-safe.
+  [[nodiscard]] UnspelledText unspelled(std::string_view text) const;
+
   /// Text of `ids`, special tokens left out. Thread-safe.
   [[nodiscard]] std::string decode(std::span<const std::int32_t> ids) const;
 
-  /// SHA-256 of the weights' file, in hexadecimal; read and hashed at each call. Throws Error(kIo).
+  /// SHA-256 of the weights' file, in hexadecimal; read and hashed at each call. It is that of the
+  /// file that was opened, though its name be gone or another's by now. Throws Error(kIo) naming it
+  /// when it cannot be read, or was written to since.
   [[nodiscard]] std::string sha256() const;
 
   /// Seconds it took to read.
@@ -82,8 +109,9 @@ struct PipelineConfig {
   /// Rungs whose programs stay in memory. The current one and its successor are what a switch
   /// needs: at least 2.
   std::int64_t resident_rungs = 2;
-  /// Cores for the device and for background compiles. Empty: the first core the process may use
-  /// for the device and the others, or else the same one, for compiles.
+  /// Cores for the device, a thread each, and for background compiles; an error where the process
+  /// cannot have them. Empty: chosen by what the process may use (RunResult::cores), and done
+  /// without where the kernel refuses.
   std::vector<int> device_cores;
   std::vector<int> compile_cores;
   /// For tests of failure: a background compile of this decode rung fails with this message.

@@ -102,6 +102,15 @@ struct RunResult {
   std::string design;  ///< the preset's name, or empty
   std::string device;
   std::vector<std::string> executed_on;  ///< as the compiled programs report it
+  /// What the run was given of the processor.
+  struct {
+    std::vector<int> device;   ///< cores of the decode thread and of the device's threads
+    int reading_threads = 0;   ///< of the device, for chunks of a prompt
+    int decoding_threads = 0;  ///< for a token
+    std::vector<int> compile;  ///< cores of background compiles
+    bool pinned = false;       ///< threads are held to these cores; otherwise the system puts them
+    std::string reason;        ///< why these, in words
+  } cores;
   ModelFacts model;
   /// Of the weights' file; empty until Model::sha256() is asked for: hashing gigabytes takes
   /// seconds.
@@ -135,7 +144,8 @@ struct RunResult {
   struct {
     std::int64_t kv_reserved_avg_bytes = 0;
     std::int64_t kv_reserved_peak_bytes = 0;
-    /// Negative when the kernel does not tell what is backed (no /proc/self/pagemap).
+    /// Negative when the kernel does not tell what is backed (no /proc/self/pagemap); the JSON then
+    /// has null.
     std::int64_t kv_committed_avg_bytes = 0;
     std::int64_t kv_committed_peak_bytes = 0;
     std::int64_t kv_live_avg_bytes = 0;  ///< of the rows that hold tokens: what is needed

@@ -92,8 +92,10 @@ struct VerifyReport {
 /// Makes one run on `axes` from the same prompt, model, device and KV type.
 using ControlRunner = std::function<RunResult(const Axes& axes, const GenerationConfig& config)>;
 
-/// The control's axes for a run on `axes`: its last rung alone, compiled up front.
-[[nodiscard]] Axes control_axes(const Axes& axes);
+/// The control's axes for a run on `axes` that came to `rows` tokens: the first rung that holds
+/// them all, or the last, alone and compiled up front. A ladder's top costs a control nothing
+/// either, unless the run came there.
+[[nodiscard]] Axes control_axes(const Axes& axes, std::int64_t rows);
 
 /// Runs the control, teacher-forced on what `result` produced, and compares it with `recorded` at
 /// the windows of the boundaries of `result`. A boundary that the prompt crossed is compared at the

@@ -76,4 +76,36 @@ void check_ladder(const std::vector<std::int64_t>& ladder, std::int64_t trained_
   }
 }
 
+DefaultLadder default_ladder(const LadderQuery& query) {
+  constexpr std::int64_t kFirst = 1024;
+  constexpr std::int64_t kBlock = 128;  // rows: rungs are whole blocks of them
+  const std::int64_t trained = query.trained_context;
+  if (trained > 0 && trained < kSmallestRung) {
+    throw Error(ErrorKind::kUnsupportedModel,
+                "the model was trained on a context of " + std::to_string(trained) +
+                    " tokens, less than the smallest rung of " + std::to_string(kSmallestRung) +
+                    "; correct its context length if that is wrong");
+  }
+  const bool pays = query.schedule == Schedule::kEager || query.kv == KvPolicy::kSharedMax;
+  const std::int64_t known = trained > 0 ? trained : kDefaultTop;
+  const std::int64_t top = pays ? std::min(known, kDefaultTop) : known;
+
+  DefaultLadder ladder;
+  for (std::int64_t rung = kFirst; rung <= top; rung *= 2) {
+    ladder.rungs.push_back(rung);
+    if (rung > top / 2) break;  // and so that no doubling overflows
+  }
+  const std::int64_t last = top >= kFirst ? top / kBlock * kBlock : top / 16 * 16;
+  if (ladder.rungs.empty() || last > ladder.rungs.back()) ladder.rungs.push_back(last);
+  if (top < known) {
+    ladder.note = "the ladder ends at " + std::to_string(top) + " of the model's " +
+                  std::to_string(trained) + " tokens, as " +
+                  (query.schedule == Schedule::kEager
+                       ? "schedule eager compiles every rung before the first token"
+                       : "cache policy shared-max holds memory for the last rung") +
+                  "; --ladder takes more";
+  }
+  return ladder;
+}
+
 }  // namespace ahead

@@ -87,5 +87,71 @@ TEST(Ladder, IsCheckedLikeAParsedOne) {
   EXPECT_THAT(refusal({128, 64}, 8192), HasSubstr("64 after 128"));
 }
 
+std::vector<std::int64_t> doubling(std::int64_t last) {
+  std::vector<std::int64_t> rungs;
+  for (std::int64_t rung = 1024; rung <= last; rung *= 2) rungs.push_back(rung);
+  return rungs;
+}
+
+TEST(DefaultLadder, DoublesToTheTrainedContextBecauseTheTopCostsNothing) {
+  for (const std::int64_t trained : {1024, 8192, 32768, 131072}) {
+    const DefaultLadder ladder = default_ladder({.trained_context = trained});
+    EXPECT_EQ(ladder.rungs, doubling(trained));
+    EXPECT_EQ(ladder.note, "");
+  }
+  EXPECT_EQ(default_ladder({.trained_context = 32768,
+                            .schedule = Schedule::kOneAhead,
+                            .kv = KvPolicy::kCopyGrow})
+                .rungs,
+            doubling(32768));
+}
+
+TEST(DefaultLadder, EndsInAWholeBlockWhereTheContextIsNoDoubling) {
+  using testing::ElementsAre;
+  EXPECT_THAT(default_ladder({.trained_context = 2047}).rungs, ElementsAre(1024, 1920));
+  EXPECT_THAT(default_ladder({.trained_context = 1100}).rungs, ElementsAre(1024));
+  std::vector<std::int64_t> rungs = doubling(32768);
+  rungs.push_back(40960);
+  EXPECT_EQ(default_ladder({.trained_context = 40960}).rungs, rungs);
+  EXPECT_THAT(default_ladder({.trained_context = 500}).rungs, ElementsAre(496));
+  EXPECT_THAT(default_ladder({.trained_context = 16}).rungs, ElementsAre(16));
+}
+
+TEST(DefaultLadder, StaysAtEightThousandWhereTheTopIsPaidForAndSaysSo) {
+  const DefaultLadder eager =
+      default_ladder({.trained_context = 32768, .schedule = Schedule::kEager});
+  EXPECT_EQ(eager.rungs, doubling(8192));
+  EXPECT_THAT(eager.note, AllOf(HasSubstr("8192"), HasSubstr("32768"), HasSubstr("eager"),
+                                HasSubstr("--ladder")));
+  const DefaultLadder shared =
+      default_ladder({.trained_context = 32768, .kv = KvPolicy::kSharedMax});
+  EXPECT_EQ(shared.rungs, doubling(8192));
+  EXPECT_THAT(shared.note, HasSubstr("shared-max"));
+  // What is within it needs no word.
+  EXPECT_EQ(default_ladder({.trained_context = 4096, .schedule = Schedule::kEager}).note, "");
+}
+
+TEST(DefaultLadder, OfAModelThatDoesNotSayItsContextIsTheUsualOne) {
+  EXPECT_EQ(default_ladder({}).rungs, doubling(8192));
+  EXPECT_EQ(default_ladder({}).note, "");
+}
+
+TEST(DefaultLadder, AContextBelowEveryRungIsRefusedByItsNumber) {
+  try {
+    (void)default_ladder({.trained_context = 8});
+    ADD_FAILURE() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kUnsupportedModel);
+    EXPECT_THAT(error.what(), AllOf(HasSubstr(" 8 tokens"), HasSubstr("16")));
+  }
+}
+
+TEST(DefaultLadder, NoContextHoweverLargeOverflows) {
+  const std::int64_t huge = std::numeric_limits<std::int64_t>::max();
+  const DefaultLadder ladder = default_ladder({.trained_context = huge});
+  EXPECT_GT(ladder.rungs.back(), huge / 2);
+  EXPECT_NO_THROW(check_ladder(ladder.rungs, huge));
+}
+
 }  // namespace
 }  // namespace ahead

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <deque>
 #include <filesystem>
+#include <optional>
 #include <sstream>
 #include <system_error>
 #include <utility>
@@ -14,10 +15,12 @@
 #include "api/row_request.h"
 #include "base/affinity.h"
 #include "base/check.h"
+#include "base/cpu_limits.h"
 #include "base/memory.h"
 #include "compile/failing_backend.h"
 #include "compile/openvino_backend.h"
 #include "kv/page_provider.h"
+#include "plan/cores.h"
 #include "plan/cost_model.h"
 #include "runtime/session.h"
 
@@ -45,23 +48,27 @@ void drop_repeats(std::vector<int>& cores) {
   cores.erase(std::unique(cores.begin(), cores.end()), cores.end());
 }
 
-/// Fills in the cores that were not named: the first for the device, the others for compiles.
-PipelineConfig with_cores(PipelineConfig config) {
-  drop_repeats(config.device_cores);
-  drop_repeats(config.compile_cores);
-  const std::vector<int> allowed = allowed_cores();
-  if (allowed.empty()) return config;
-  if (config.device_cores.empty()) config.device_cores = {allowed.front()};
-  if (config.compile_cores.empty()) {
-    for (const int core : allowed) {
-      const auto& device = config.device_cores;
-      if (std::find(device.begin(), device.end(), core) == device.end()) {
-        config.compile_cores.push_back(core);
-      }
-    }
-    if (config.compile_cores.empty()) config.compile_cores = config.device_cores;
+/// Cores and threads for the device and for compiles.
+plan::CoreChoice cores_of(const PipelineConfig& config) {
+  return plan::choose_cores({.limits = cpu_limits(),
+                             .device_cores = config.device_cores,
+                             .compile_cores = config.compile_cores,
+                             .compiles_beside = config.axes.schedule != Schedule::kEager &&
+                                                config.axes.schedule != Schedule::kOnDemand});
+}
+
+/// Cores that somebody named are a demand, those that were chosen for him a wish.
+Pinning pinning_of(const std::vector<int>& named) {
+  return named.empty() ? Pinning::kPreferred : Pinning::kRequired;
+}
+
+std::unique_ptr<ThreadExecutor> helper_on(const std::vector<int>& cores, Pinning pinning) {
+  try {
+    return std::make_unique<ThreadExecutor>(
+        ThreadExecutor::Options{.cores = cores, .pinning = pinning});
+  } catch (const std::system_error&) {
+    return nullptr;
   }
-  return config;
 }
 
 /// What the cache stores when nobody said: only an attention that is compiled on its own computes
@@ -72,6 +79,12 @@ KvType default_kv_type(Partition partition, const ov::Core& core, const std::str
 }
 
 PipelineConfig checked(PipelineConfig config, const ModelFacts& facts) {
+  if (config.axes.ladder.empty()) {
+    config.axes.ladder = default_ladder({.trained_context = facts.trained_context,
+                                         .schedule = config.axes.schedule,
+                                         .kv = config.axes.kv})
+                             .rungs;
+  }
   check_ladder(config.axes.ladder, facts.trained_context);
   if (config.prefill_chunk < 1) {
     throw Error(ErrorKind::kInvalidArgument, "a prefill chunk of " +
@@ -102,12 +115,9 @@ PipelineConfig checked(PipelineConfig config, const ModelFacts& facts) {
   for (const auto& cores : {config.device_cores, config.compile_cores}) {
     if (!cores.empty()) const ScopedAffinity probe(cores);
   }
-  return with_cores(std::move(config));
-}
-
-/// What the device decodes with.
-int threads_of(const PipelineConfig& config) {
-  return std::max(1, static_cast<int>(config.device_cores.size()));
+  drop_repeats(config.device_cores);
+  drop_repeats(config.compile_cores);
+  return config;
 }
 
 /// A form of the decoder, as the back end is to make it.
@@ -125,11 +135,12 @@ struct DecoderForm {
 /// parts of open shapes, which are ready sooner because prompts use the same and two cores compile
 /// them, static ones joined in one: a device keeps books of every open shape at every step, and
 /// every call of it begins and ends.
-std::vector<DecoderForm> forms_of(const PipelineConfig& config, const std::string& device) {
+std::vector<DecoderForm> forms_of(const PipelineConfig& config, const std::string& device,
+                                  int decoding_threads) {
   const Axes& axes = config.axes;
   const bool open_tokens = compile::takes_any_tokens(device);
   const bool joined = compile::runs_host_operations(device);
-  const bool panels = compile::host_products_pay(device, threads_of(config));
+  const bool panels = compile::host_products_pay(device, decoding_threads);
   // Measured on the CPU device: docs/decisions/0007 and 0010. Elsewhere what a device makes of it
   // counts.
   constexpr double kAttentionOverBlocks = 0.7;
@@ -157,13 +168,13 @@ std::vector<DecoderForm> forms_of(const PipelineConfig& config, const std::strin
 
 /// What a history is of: all that changes what a compile or a step takes.
 std::string key_of_history(const ModelFacts& facts, const PipelineConfig& config,
-                           const std::string& machine) {
+                           const plan::CoreChoice& cores, const std::string& machine) {
   std::ostringstream key;
-  key << "ahead " << version() << ", " << machine << ", " << config.device_cores.size() << "+"
-      << config.compile_cores.size() << " of " << allowed_cores().size() << " cores, "
-      << facts.architecture << " " << facts.layers << "x" << facts.q_heads << "/" << facts.kv_heads
-      << "x" << facts.head_dim << ", vocabulary " << facts.vocabulary << ", cache "
-      << to_string(*config.kv_type);
+  key << "ahead " << version() << ", " << machine << ", " << cores.reading_threads << "/"
+      << cores.decoding_threads << "+" << cores.compile_cores.size() << " of "
+      << allowed_cores().size() << " cores, " << facts.architecture << " " << facts.layers << "x"
+      << facts.q_heads << "/" << facts.kv_heads << "x" << facts.head_dim << ", vocabulary "
+      << facts.vocabulary << ", cache " << to_string(*config.kv_type);
   std::error_code unknown;
   const auto bytes = std::filesystem::file_size(facts.weights, unknown);
   if (!unknown) key << ", " << bytes << " bytes";
@@ -177,6 +188,7 @@ struct LLMPipeline::Impl {
   std::int64_t weight_bytes = 0;  ///< that a step reads
   std::string device;
   PipelineConfig config;
+  const plan::CoreChoice cores;
   const model::Decoder& decoder;
   SteadyClock clock;
   kv::OsPages pages;
@@ -185,7 +197,9 @@ struct LLMPipeline::Impl {
   std::string history_key;      ///< empty: no history is kept
   std::string history_ignored;  ///< why the one that is there is not used; told with the next run
   ThreadExecutor executor;
-  ThreadExecutor helper;  ///< on the device's cores, for as long as the device waits
+  /// On the device's cores, for as long as the device waits; none where the system has no thread
+  /// left for it.
+  std::unique_ptr<ThreadExecutor> helper;
   compile::ProgramStore programs;
 
   Impl(const Model& opened, const std::shared_ptr<const model::Decoder>& graph,
@@ -193,11 +207,13 @@ struct LLMPipeline::Impl {
       : model(opened),
         device(std::move(device_name)),
         config(std::move(chosen)),
+        cores(cores_of(config)),
         decoder(*graph),
-        forms(forms_of(config, device)),
-        executor({.cores = config.compile_cores}),
-        helper({.cores = config.device_cores}),
-        programs({.backend = backend(graph, core), .device = device, .helper = &helper}, executor,
+        forms(forms_of(config, device, cores.decoding_threads)),
+        executor({.cores = cores.compile_cores, .pinning = pinning_of(config.compile_cores)}),
+        helper(helper_on(cores.device_cores, pinning_of(config.device_cores))),
+        programs({.backend = backend(graph, core), .device = device, .helper = helper.get()},
+                 executor,
                  clock) {}
 
   /// What the planner knows of the model.
@@ -230,7 +246,7 @@ struct LLMPipeline::Impl {
   /// Begins with what earlier processes measured.
   void load_history(const ov::Core& core) {
     if (config.history.empty() || config.axes.schedule != Schedule::kPlanned) return;
-    history_key = key_of_history(model.facts(), config, compile::identity_of(core, device));
+    history_key = key_of_history(model.facts(), config, cores, compile::identity_of(core, device));
     api::HistoryFile::Loaded loaded = api::HistoryFile(config.history).load(history_key);
     costs = plan::CostModel(std::move(loaded.history));
     history_ignored = std::move(loaded.ignored);
@@ -269,7 +285,8 @@ struct LLMPipeline::Impl {
         compile::OpenVinoBackend::Options{.core = core,
                                           .tiers = std::move(tiers),
                                           .device = device,
-                                          .device_threads = threads_of(config)});
+                                          .reading_threads = cores.reading_threads,
+                                          .decoding_threads = cores.decoding_threads});
     if (const auto& failure = config.inject_compile_failure) {
       made = std::make_shared<compile::FailingBackend>(compile::FailingBackend::Options{
           .backend = made, .rung = failure->rung, .message = failure->message});
@@ -301,10 +318,7 @@ LLMPipeline::~LLMPipeline() = default;
 const Model& LLMPipeline::model() const { return impl_->model; }
 
 std::vector<std::int32_t> LLMPipeline::Impl::ids_of(std::string_view prompt) const {
-  std::vector<std::int32_t> ids = model.prefix();
-  const std::vector<std::int32_t> text = model.encode(prompt);
-  ids.insert(ids.end(), text.begin(), text.end());
-  return ids;
+  return model.prompt_ids(prompt).ids;
 }
 
 RunResult LLMPipeline::Impl::run(const std::vector<std::vector<std::int32_t>>& prompts,
@@ -337,7 +351,16 @@ RunResult LLMPipeline::Impl::run(const std::vector<std::vector<std::int32_t>>& p
       .accept = [&](std::int64_t row, std::int32_t id) { return row_of(row).accept(id); },
       .progress = generation.progress_observer};
 
-  const ScopedAffinity on_device_cores(config.device_cores);
+  std::optional<ScopedAffinity> on_device_cores;
+  if (!cores.device_cores.empty()) {
+    on_device_cores.emplace(cores.device_cores, pinning_of(config.device_cores));
+  }
+  result.cores = {.device = cores.device_cores,
+                  .reading_threads = cores.reading_threads,
+                  .decoding_threads = cores.decoding_threads,
+                  .compile = cores.compile_cores,
+                  .pinned = on_device_cores && on_device_cores->pinned(),
+                  .reason = cores.reason};
   runtime::Session session({.axes = config.axes,
                             .prefill_chunk = config.prefill_chunk,
                             .first_chunk = config.first_chunk,

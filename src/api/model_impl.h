@@ -5,6 +5,7 @@
 #include <string>
 
 #include "ahead/llm_pipeline.h"
+#include "base/input_file.h"
 #include "model/reader.h"
 #include "text/tokenizer.h"
 
@@ -15,6 +16,7 @@ struct Model::Impl {
   std::shared_ptr<ov::Core> core;
   std::shared_ptr<const model::Decoder> decoder;
   std::unique_ptr<text::Tokenizer> tokenizer;
+  std::shared_ptr<const InputFile> weights;
   ModelFacts facts;
   double load_s = 0;
 };

@@ -58,10 +58,7 @@ Profile guess_profile(const ModelFacts& facts, std::int64_t weight_bytes) {
                 "one core of a CPU; --profile takes a file of measured ones"},
       .chunks = {128},
       .tokens = 1};
-  for (const std::int64_t rung : Axes{}.ladder) {
-    if (facts.trained_context == 0 || rung <= facts.trained_context) profile.ladder.push_back(rung);
-  }
-  if (profile.ladder.empty()) profile.ladder.push_back(facts.trained_context / 16 * 16);
+  profile.ladder = default_ladder({.trained_context = facts.trained_context}).rungs;
   profile.tokens = profile.ladder.back();
 
   // Caches of f16, of which a guess need not know more.

@@ -79,12 +79,24 @@ Json boundary_object(const BoundaryRecord& boundary) {
           {"row", boundary.row}};
 }
 
+/// Null where nobody knows.
+Json known_bytes(std::int64_t bytes) { return bytes < 0 ? Json() : Json(bytes); }
+
+Json cores_object(const RunResult& result) {
+  return {{"device", result.cores.device},
+          {"reading_threads", result.cores.reading_threads},
+          {"decoding_threads", result.cores.decoding_threads},
+          {"compile", result.cores.compile},
+          {"pinned", result.cores.pinned},
+          {"reason", result.cores.reason}};
+}
+
 Json memory_object(const RunResult& result) {
   const auto& memory = result.memory;
   return {{"kv_reserved_avg_bytes", memory.kv_reserved_avg_bytes},
           {"kv_reserved_peak_bytes", memory.kv_reserved_peak_bytes},
-          {"kv_committed_avg_bytes", memory.kv_committed_avg_bytes},
-          {"kv_committed_peak_bytes", memory.kv_committed_peak_bytes},
+          {"kv_committed_avg_bytes", known_bytes(memory.kv_committed_avg_bytes)},
+          {"kv_committed_peak_bytes", known_bytes(memory.kv_committed_peak_bytes)},
           {"kv_live_avg_bytes", memory.kv_live_avg_bytes},
           {"rss_peak_bytes", memory.rss_peak_bytes}};
 }
@@ -131,6 +143,7 @@ nlohmann::ordered_json api::result_object(const RunResult& result) {
   object["design"] = result.design;
   object["axes"] = axes_object(result.axes);
   object["device"] = {{"name", result.device}, {"executed_on", result.executed_on}};
+  object["cores"] = cores_object(result);
   object["model"] = model_object(result);
   object["tokens"] = tokens_object(result);
   object["time_s"] = time_object(result);

@@ -1,8 +1,10 @@
-// Sampling and text of one sequence. May use: text.
+// Sampling and text of one sequence. May use: base, text.
 #include "api/row_request.h"
 
 #include <algorithm>
 #include <utility>
+
+#include "base/mapped_files.h"
 
 namespace ahead {
 
@@ -21,7 +23,9 @@ RowRequest::RowRequest(std::span<const std::int32_t> prompt_ids, const text::Tok
 }
 
 std::int32_t RowRequest::choose(std::span<const float> logits) {
+  check_mapped();  // weights that are gone were zeroes
   if (config_.forced_token_ids.empty()) return sampler_.next(logits);
+  sampler_.check(logits);  // what is not looked at may be broken too
   return config_.forced_token_ids.at(forced_++);
 }
 

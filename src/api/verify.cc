@@ -122,7 +122,10 @@ std::map<std::int64_t, Agreement> run_beside(const RunResult& result,
       agreements[step.position] = compare(found->second->values, step.values);
     }
   };
-  const RunResult control = run_control(control_axes(result.axes), config);
+  const RunResult control = run_control(
+      control_axes(result.axes, result.tokens.prompt +
+                                    static_cast<std::int64_t>(result.token_ids.size())),
+      config);
   if (!control.error.empty()) {
     throw Error(ErrorKind::kCompileFailed, "the control of --verify failed: " + control.error);
   }
@@ -188,10 +191,11 @@ void BoundaryRecorder::observe(const StepLogits& step) {
   }
 }
 
-Axes control_axes(const Axes& axes) {
+Axes control_axes(const Axes& axes, std::int64_t rows) {
   AHEAD_CHECK(!axes.ladder.empty(), "a ladder has rungs");
+  const auto holds = std::lower_bound(axes.ladder.begin(), axes.ladder.end(), rows);
   Axes control;
-  control.ladder = {axes.ladder.back()};
+  control.ladder = {holds == axes.ladder.end() ? axes.ladder.back() : *holds};
   control.schedule = Schedule::kEager;
   control.kv = KvPolicy::kSharedMax;
   control.partition = axes.partition;

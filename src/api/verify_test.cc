@@ -102,9 +102,18 @@ TEST(BoundaryRecorder, WindowsOfShortRungsOverlap) {
               ElementsAre(12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27));
 }
 
-TEST(Verify, TheControlIsTheLastRungAloneForcedOnWhatTheRunProduced) {
+TEST(Verify, ALaddersTopCostsTheControlNothing) {
+  Axes axes;
+  axes.ladder = {16, 64, 32768};
+  EXPECT_THAT(control_axes(axes, 30).ladder, ElementsAre(64));
+  EXPECT_THAT(control_axes(axes, 64).ladder, ElementsAre(64));
+  EXPECT_THAT(control_axes(axes, 65).ladder, ElementsAre(32768));
+  EXPECT_THAT(control_axes(axes, 40000).ladder, ElementsAre(32768));
+}
+
+TEST(Verify, TheControlIsOneRungForcedOnWhatTheRunProduced) {
   BoundaryRecorder recorder;
-  const RunResult result = recorded_run(recorder, {16, 64}, 20);
+  const RunResult result = recorded_run(recorder, {16, 64, 128}, 20);
   Axes axes;
   GenerationConfig config;
   (void)verify(result, recorder, [&](const Axes& a, const GenerationConfig& c) {

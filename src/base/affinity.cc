@@ -4,7 +4,9 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <string>
+#include <system_error>
 
 #include "ahead/error.h"
 
@@ -17,14 +19,23 @@ std::string joined(const std::vector<int>& cores) {
   return list;
 }
 
-/// False when the kernel refuses.
-bool try_pin(const std::vector<int>& cores) {
+/// 0, or errno where the kernel refuses.
+int try_pin(const std::vector<int>& cores) {
   cpu_set_t set;
   CPU_ZERO(&set);
   for (const int core : cores) {
     if (core >= 0 && core < CPU_SETSIZE) CPU_SET(core, &set);
   }
-  return sched_setaffinity(0, sizeof set, &set) == 0;
+  return sched_setaffinity(0, sizeof set, &set) == 0 ? 0 : errno;
+}
+
+/// What to do about cores that cannot be had: name others, or none where none can be named.
+std::string remedy(int error, const std::vector<int>& before) {
+  if (error == 0 || error == EINVAL) {
+    return "; the cores it runs on are " + joined(before) + ", name some of them";
+  }
+  return " (" + std::generic_category().message(error) +
+         "); leave the cores out, or let this process choose them (sched_setaffinity)";
 }
 
 }  // namespace
@@ -40,31 +51,31 @@ std::vector<int> allowed_cores() {
   return cores;
 }
 
-void pin_current_thread(const std::vector<int>& cores) {
+bool pin_current_thread(const std::vector<int>& cores, Pinning pinning) {
   const std::vector<int> before = allowed_cores();
   std::vector<int> missing = cores;
-  if (try_pin(cores)) {
+  const int error = try_pin(cores);
+  if (error == 0) {
     // The kernel takes what it can of a list and says nothing about the rest.
     const std::vector<int> taken = allowed_cores();
     const auto is_taken = [&](int core) {
       return std::binary_search(taken.begin(), taken.end(), core);
     };
     missing.erase(std::remove_if(missing.begin(), missing.end(), is_taken), missing.end());
-    if (missing.empty()) return;
+    if (missing.empty()) return true;
     try_pin(before);
   }
+  if (pinning == Pinning::kPreferred) return false;
   const std::string which = (missing.size() == 1 ? "core " : "cores ") + joined(missing);
   throw Error(ErrorKind::kInvalidArgument,
-              which + " cannot be used by this process; the cores it runs on are " +
-                  joined(before) + ", name some of them");
+              which + " cannot be used by this process" + remedy(error, before));
 }
 
-ScopedAffinity::ScopedAffinity(const std::vector<int>& cores) : previous_(allowed_cores()) {
-  pin_current_thread(cores);
-}
+ScopedAffinity::ScopedAffinity(const std::vector<int>& cores, Pinning pinning)
+    : previous_(allowed_cores()), pinned_(pin_current_thread(cores, pinning)) {}
 
 ScopedAffinity::~ScopedAffinity() {
-  if (!previous_.empty()) try_pin(previous_);
+  if (pinned_ && !previous_.empty()) try_pin(previous_);
 }
 
 }  // namespace ahead

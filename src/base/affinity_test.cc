@@ -1,9 +1,17 @@
 // Cores of the calling thread: taken for a scope and given back. May use: std, GoogleTest.
 #include "base/affinity.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstddef>
 #include <functional>
 #include <stdexcept>
 #include <string>
@@ -109,6 +117,46 @@ TEST(AffinityTest, ACoreNamedTwiceIsOneCore) {
     EXPECT_EQ(allowed_cores(), std::vector{before.front()});
   }
   EXPECT_EQ(allowed_cores(), before);
+}
+
+TEST(AffinityTest, PreferredCoresThatAreNotThereAreDoneWithout) {
+  const std::vector<int> before = allowed_cores();
+  {
+    const ScopedAffinity pinned({1022, 1023}, Pinning::kPreferred);
+    EXPECT_FALSE(pinned.pinned());
+    EXPECT_EQ(allowed_cores(), before);
+  }
+  EXPECT_EQ(allowed_cores(), before);
+  EXPECT_TRUE(ScopedAffinity({before.front()}, Pinning::kPreferred).pinned());
+}
+
+/// From now on the kernel refuses sched_setaffinity to the calling thread, as a service manager's
+/// filter of system calls does.
+void refuse_pinning() {
+  std::array<sock_filter, 4> filter = {{
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sched_setaffinity, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  }};
+  const sock_fprog program = {.len = filter.size(), .filter = filter.data()};
+  ASSERT_EQ(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+  ASSERT_EQ(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
+}
+
+TEST(AffinityTest, AKernelThatRefusesToPinIsDoneWithoutAndNotToldToNameOtherCores) {
+  const int core = allowed_cores().front();
+  std::jthread([&] {
+    refuse_pinning();
+    EXPECT_FALSE(pin_current_thread({core}, Pinning::kPreferred));
+    try {
+      pin_current_thread({core});
+      ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), testing::HasSubstr("Operation not permitted"));
+      EXPECT_THAT(error.what(), testing::Not(testing::HasSubstr("name some of them")));
+    }
+  }).join();
 }
 
 }  // namespace

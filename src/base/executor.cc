@@ -4,7 +4,6 @@
 #include <optional>
 #include <utility>
 
-#include "base/affinity.h"
 #include "base/check.h"
 
 namespace ahead {
@@ -13,7 +12,7 @@ ThreadExecutor::ThreadExecutor(Options options) : options_(std::move(options)) {
   // A thread inherits its creator's cores. Pinning here, not in the worker, makes cores that cannot
   // be used an error the caller meets.
   std::optional<ScopedAffinity> inherited;
-  if (!options_.cores.empty()) inherited.emplace(options_.cores);
+  if (!options_.cores.empty()) inherited.emplace(options_.cores, options_.pinning);
   thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
 }
 

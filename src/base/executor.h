@@ -11,6 +11,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/affinity.h"
+
 namespace ahead {
 
 /// Runs tasks one at a time, in the order they were posted. Tasks must not throw.
@@ -32,9 +34,11 @@ class ThreadExecutor final : public Executor {
  public:
   struct Options {
     std::vector<int> cores;
+    Pinning pinning = Pinning::kRequired;
     std::size_t queue_bound = 16;
   };
-  /// Throws Error(kInvalidArgument) when the cores cannot be used.
+  /// Throws Error(kInvalidArgument) when the cores are required and cannot be used, and
+  /// std::system_error when the system has no thread to give.
   explicit ThreadExecutor(Options options);
   /// Drops what is queued, waits for the task that runs.
   ~ThreadExecutor() override;

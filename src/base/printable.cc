@@ -11,15 +11,6 @@ namespace {
 
 constexpr std::size_t kLongest = 100;
 
-/// The code point of one well-formed character.
-char32_t code_of(std::string_view character) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(character[i]); };
-  constexpr unsigned char kLeadBits[] = {0x7F, 0x1F, 0x0F, 0x07};
-  char32_t code = byte(0) & kLeadBits[character.size() - 1];
-  for (std::size_t i = 1; i < character.size(); ++i) code = code << 6U | (byte(i) & 0x3FU);
-  return code;
-}
-
 /// Whether a terminal acts on it: controls of ASCII and of Latin-1, changes of direction, marks of
 /// byte order and of annotations, tags, and line ends that are no ASCII.
 bool is_obeyed(char32_t code) {
@@ -46,7 +37,7 @@ std::string shown(std::string_view text) {
     text.remove_prefix(step.bytes);
     if (is_blank(piece.front())) {
       out += ' ';
-    } else if (step.kind != Utf8Step::Kind::kCharacter || is_obeyed(code_of(piece))) {
+    } else if (step.kind != Utf8Step::Kind::kCharacter || is_obeyed(code_point(piece))) {
       out += '?';
     } else {
       out += piece;

@@ -24,6 +24,7 @@ constexpr std::array kWords = {
     Words{"failed to allocate", Shortage::kMemory},
     Words{"out of memory", Shortage::kMemory},
     Words{"not enough memory", Shortage::kMemory},
+    Words{"failed to map segment", Shortage::kMemory},  // the loader, of a library
     Words{"resource temporarily unavailable", Shortage::kThreads},
     Words{"pthread_create", Shortage::kThreads},
     Words{"too many open files", Shortage::kOpenFiles},

@@ -24,6 +24,7 @@ TEST(Resources, ShortagesAreToldFromTheWordsOfLibraries) {
            Case{"std::bad_alloc", Shortage::kMemory},
            Case{"Exception from src/x.cc:7:\nCannot allocate memory", Shortage::kMemory},
            Case{"OUT OF MEMORY", Shortage::kMemory},
+           Case{"libx.so: failed to map segment from shared object", Shortage::kMemory},
            Case{"Resource temporarily unavailable", Shortage::kThreads},
            Case{"pthread_create has failed: 11", Shortage::kThreads},
            Case{"Too many open files", Shortage::kOpenFiles},

@@ -4,31 +4,32 @@
 #include <openssl/evp.h>
 
 #include <array>
-#include <fstream>
 #include <memory>
 #include <vector>
 
 #include "ahead/error.h"
+#include "base/printable.h"
 
 namespace ahead {
 
-std::string sha256_of_file(const std::string& path) {
+std::string sha256_of(const InputFile& file) {
   const auto fail = [&](const char* what) {
-    throw Error(ErrorKind::kIo, "the checksum of '" + path + "' cannot be computed: " + what +
-                                    "; check that the file is still there and readable");
+    throw Error(ErrorKind::kIo,
+                "the checksum of " + path_in_quotes(file.path()) + " cannot be computed: " + what);
   };
-  std::ifstream file(path, std::ios::binary);
-  if (!file) fail("it cannot be opened");
   const std::unique_ptr<EVP_MD_CTX, void (*)(EVP_MD_CTX*)> context(EVP_MD_CTX_new(),
                                                                    &EVP_MD_CTX_free);
   if (!context || EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) != 1) {
-    fail("OpenSSL has no SHA-256");
+    fail("OpenSSL has no SHA-256; use an OpenSSL that has");
   }
   std::vector<char> chunk(std::size_t{1} << 20);
-  while (file) {
-    file.read(chunk.data(), static_cast<std::streamsize>(chunk.size()));
-    if (file.bad()) fail("it cannot be read");
-    EVP_DigestUpdate(context.get(), chunk.data(), static_cast<std::size_t>(file.gcount()));
+  std::uint64_t at = 0;
+  while (const std::size_t got = file.read({.at = at, .bytes = chunk.size()}, chunk.data())) {
+    EVP_DigestUpdate(context.get(), chunk.data(), got);
+    at += got;
+  }
+  if (!file.unchanged()) {
+    fail("the file was changed since it was read; run again, and leave it alone meanwhile");
   }
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest;
   unsigned int bytes = 0;

@@ -3,9 +3,12 @@
 
 #include <string>
 
+#include "base/input_file.h"
+
 namespace ahead {
 
-/// In hexadecimal. Throws Error(kIo) naming the path.
-[[nodiscard]] std::string sha256_of_file(const std::string& path);
+/// In hexadecimal, of the file as it was opened. Throws Error(kIo) naming it where it cannot be
+/// read or was written to since.
+[[nodiscard]] std::string sha256_of(const InputFile& file);
 
 }  // namespace ahead

@@ -1,6 +1,8 @@
 // Scanning UTF-8 byte by byte after table 3-7 of the Unicode standard. May use: std.
 #include "base/utf8.h"
 
+#include <array>
+
 #include "base/check.h"
 
 namespace ahead {
@@ -42,6 +44,16 @@ Utf8Step next_utf8(std::string_view text) {
     promise.high = 0xBF;
   }
   return {Utf8Step::Kind::kCharacter, promise.follow + 1};
+}
+
+char32_t code_point(std::string_view character) {
+  AHEAD_CHECK(!character.empty() && character.size() <= 4, "a character has one to four bytes");
+  constexpr std::array<unsigned char, 4> kLeadBits = {0x7F, 0x1F, 0x0F, 0x07};
+  char32_t code = static_cast<unsigned char>(character[0]) & kLeadBits[character.size() - 1];
+  for (const char c : character.substr(1)) {
+    code = code << 6U | (static_cast<unsigned char>(c) & 0x3FU);
+  }
+  return code;
 }
 
 bool is_valid_utf8(std::string_view text) {

@@ -25,6 +25,9 @@ struct Utf8Step {
 /// "maximal subpart": one replacement character stands for it.
 [[nodiscard]] Utf8Step next_utf8(std::string_view text);
 
+/// The code point of one whole, well-formed character.
+[[nodiscard]] char32_t code_point(std::string_view character);
+
 /// Whether `text` consists of whole, well-formed characters.
 [[nodiscard]] bool is_valid_utf8(std::string_view text);
 

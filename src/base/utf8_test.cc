@@ -47,5 +47,13 @@ TEST(Utf8, ABeginningOfACharacterAtTheEndIsIncomplete) {
   }
 }
 
+TEST(Utf8, ACodePointIsThatOfItsBytes) {
+  EXPECT_EQ(code_point("a"), U'a');
+  EXPECT_EQ(code_point("\x04"), U'\x04');
+  EXPECT_EQ(code_point("é"), U'\u00E9');
+  EXPECT_EQ(code_point("日"), U'\u65E5');
+  EXPECT_EQ(code_point("😀"), U'\U0001F600');
+}
+
 }  // namespace
 }  // namespace ahead

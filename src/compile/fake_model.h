@@ -2,12 +2,10 @@
 // of its sequence, so that a lost, repeated, stale or misplaced one changes them. May use: std.
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 namespace ahead::compile {
@@ -29,14 +27,7 @@ class FakeModel {
     std::size_t head = 0;
     std::size_t dim = 0;
   };
-  [[nodiscard]] static float element(const Element& at) {
-    std::int64_t code = at.position * 64 + at.token;
-    for (const auto& [radix, digit] : {std::pair(kLayers, at.layer), std::pair(2UL, at.side),
-                                       std::pair(kKvHeads, at.head), std::pair(kHeadDim, at.dim)}) {
-      code = code * static_cast<std::int64_t>(radix) + static_cast<std::int64_t>(digit);
-    }
-    return static_cast<float>(code);
-  }
+  [[nodiscard]] static float element(const Element& at);
 
   /// What the row at `position` adds to its layer's state; `read(side, head, dim)` is its content.
   template <typename Read>
@@ -53,45 +44,16 @@ class FakeModel {
   }
 
   /// Fills `logits` from the state of every layer.
-  static void logits(std::span<const std::uint64_t> layers, std::span<float> logits) {
-    std::uint64_t state = 0;
-    for (const std::uint64_t layer : layers) state = mix(state ^ layer);
-    for (std::size_t token = 0; token < logits.size(); ++token) {
-      logits[token] = static_cast<float>(mix(state + token) >> 40U);  // 24 bits: exact
-    }
-  }
+  static void logits(std::span<const std::uint64_t> layers, std::span<float> logits);
 
-  [[nodiscard]] static std::int32_t greedy(std::span<const float> logits) {
-    return static_cast<std::int32_t>(std::max_element(logits.begin(), logits.end()) -
-                                     logits.begin());
-  }
+  [[nodiscard]] static std::int32_t greedy(std::span<const float> logits);
 
   /// Takes the next token of the sequence; returns the logits after it.
-  std::vector<float> feed(std::int32_t token) {
-    for (std::size_t layer = 0; layer < kLayers; ++layer) {
-      states_[layer] += row_state(position_, [&](auto side, auto head, auto dim) {
-        return element({layer, position_, token, side, head, dim});
-      });
-    }
-    ++position_;
-    std::vector<float> values(kVocabulary);
-    logits(states_, values);
-    return values;
-  }
+  std::vector<float> feed(std::int32_t token);
 
   /// `count` greedy tokens after `prompt`.
   [[nodiscard]] static std::vector<std::int32_t> generate(const std::vector<std::int32_t>& prompt,
-                                                          std::size_t count) {
-    FakeModel model;
-    std::vector<float> values;
-    for (const std::int32_t token : prompt) values = model.feed(token);
-    std::vector<std::int32_t> tokens;
-    while (tokens.size() < count) {
-      tokens.push_back(greedy(values));
-      values = model.feed(tokens.back());
-    }
-    return tokens;
-  }
+                                                          std::size_t count);
 
  private:
   static std::uint64_t mix(std::uint64_t bits) {

@@ -68,46 +68,7 @@ class FakeRequest final : public Request {
     bind(outputs_, port, tensor);
   }
 
-  void run(const AtPause& at_pause) override {
-    if (script_->on_call) script_->on_call();
-    switch (part_) {
-      case FakePart::kWhole: {
-        begin_step();
-        make_rows({inputs_.begin(), 2}, {outputs_.begin(), 2 * FakeModel::kLayers});
-        const std::size_t batch = inputs_.at(0).shape.at(0);
-        for (std::size_t row = 0; row < batch; ++row) run_whole(row, batch);
-        break;
-      }
-      case FakePart::kRows:
-        begin_step();
-        make_rows(inputs_, outputs_);
-        break;
-      case FakePart::kAttend: {
-        const std::size_t tokens = inputs_.at(0).shape.at(1);
-        const std::uint64_t state =
-            attend({.positions = {data<std::int32_t>(inputs_[0]), tokens},
-                    .wanted = static_cast<std::size_t>(*data<std::int32_t>(inputs_.at(1))) % tokens,
-                    .bias = inputs_.at(2),
-                    .cache = {inputs_.at(3), inputs_.at(4)},
-                    .made = {data<float>(inputs_.at(5)), data<float>(inputs_.at(6))}});
-        auto* words = data<std::uint32_t>(outputs_.at(0));
-        words[0] = static_cast<std::uint32_t>(state >> 32U);
-        words[1] = static_cast<std::uint32_t>(state);
-        break;
-      }
-      case FakePart::kHead:
-        head(inputs_);
-        break;
-      case FakePart::kJoined:
-        begin_step();
-        for (std::size_t layer = 0; layer < FakeModel::kLayers; ++layer) {
-          make_rows({inputs_.begin(), 2}, {outputs_.begin() + 2 * layer, 2}, layer);
-          at_pause(layer);
-        }
-        head({inputs_.begin() + 2, FakeModel::kLayers});
-        break;
-    }
-  }
+  void run(const AtPause& at_pause) override;
 
  private:
   /// One sequence's view of a layer.
@@ -119,36 +80,10 @@ class FakeRequest final : public Request {
     const float* made[2] = {};
   };
 
-  void run_whole(std::size_t row, std::size_t batch) {
-    const std::size_t tokens = inputs_[0].shape.at(1);
-    const auto flat = static_cast<std::size_t>(data<std::int32_t>(inputs_[2])[row]);
-    require(flat / tokens == row, "logits of another sequence's token");
-    std::vector<std::uint64_t> states;
-    for (std::size_t layer = 0; layer < FakeModel::kLayers; ++layer) {
-      const TensorView* cache = &inputs_.at(3 + batch + 2 * (layer * batch + row));
-      const TensorView* made = &outputs_.at(2 * layer);
-      const std::size_t skipped = row * tokens * FakeModel::kKvHeads * FakeModel::kHeadDim;
-      states.push_back(
-          attend({.positions = {data<std::int32_t>(inputs_[1]) + row * tokens, tokens},
-                  .wanted = flat % tokens,
-                  .bias = inputs_[3 + row],
-                  .cache = {cache[0], cache[1]},
-                  .made = {data<float>(made[0]) + skipped, data<float>(made[1]) + skipped}}));
-    }
-    FakeModel::logits(states, logits_of(row));
-  }
+  void run_whole(std::size_t row, std::size_t batch);
 
   /// The layers' states -> logits.
-  void head(std::span<const TensorView> layers) const {
-    for (std::size_t row = 0; row < outputs_.back().shape.at(0); ++row) {
-      std::vector<std::uint64_t> states;
-      for (const TensorView& layer : layers) {
-        const auto* words = data<std::uint32_t>(layer) + 2 * row;
-        states.push_back((std::uint64_t{words[0]} << 32U) | words[1]);
-      }
-      FakeModel::logits(states, logits_of(row));
-    }
-  }
+  void head(std::span<const TensorView> layers) const;
 
   [[nodiscard]] std::span<float> logits_of(std::size_t row) const {
     return {data<float>(outputs_.back()) + row * FakeModel::kVocabulary, FakeModel::kVocabulary};
@@ -168,14 +103,7 @@ class FakeRequest final : public Request {
     ports[port] = tensor;
   }
 
-  void begin_step() const {
-    ++script_->steps;
-    script_->spend(inputs_.at(0).shape.at(1) == 1 ? script_->decode_cost : script_->prefill_cost);
-    if (script_->on_step) script_->on_step();
-    if (script_->steps == script_->failing_step) {
-      throw Error(ErrorKind::kDevice, "the device failed as scripted");
-    }
-  }
+  void begin_step() const;
 
   /// Tokens and positions -> K and V rows of every layer.
   static void make_rows(std::span<const TensorView> in, std::span<const TensorView> out) {
@@ -186,67 +114,10 @@ class FakeRequest final : public Request {
 
   /// Of one layer.
   static void make_rows(std::span<const TensorView> in, std::span<const TensorView> out,
-                        std::size_t layer) {
-    const std::size_t count = element_count(in[0].shape);
-    for (std::size_t side = 0; side < 2; ++side) {
-      auto* values = data<float>(out[side]);
-      for (std::size_t i = 0; i < count; ++i) {
-        const std::int32_t token = data<std::int32_t>(in[0])[i];
-        require(token >= 0 && token < static_cast<std::int32_t>(FakeModel::kVocabulary),
-                "token " + std::to_string(token));
-        for (std::size_t head = 0; head < FakeModel::kKvHeads; ++head) {
-          for (std::size_t dim = 0; dim < FakeModel::kHeadDim; ++dim) {
-            *values++ =
-                FakeModel::element({layer, data<std::int32_t>(in[1])[i], token, side, head, dim});
-          }
-        }
-      }
-    }
-  }
+                        std::size_t layer);
 
   /// The live cached rows and the new rows up to the wanted one -> the layer's state.
-  static std::uint64_t attend(const Attention& in) {
-    const std::size_t rung = in.bias.shape.at(0);
-    const auto* bias = data<float>(in.bias);
-    const auto live = static_cast<std::size_t>(
-        std::find_if(bias, bias + rung, [](float value) { return value != 0.0F; }) - bias);
-    for (std::size_t i = live; i < rung; ++i) {
-      require(bias[i] == graph::kDeadRow, "live rows are not the first ones");
-    }
-    for (std::size_t i = 0; i < in.positions.size(); ++i) {
-      // Behind the wanted token there is padding, whose position is any the rung has.
-      require(i <= in.wanted
-                  ? in.positions[i] == static_cast<std::int32_t>(live + i)
-                  : in.positions[i] >= 0 && in.positions[i] < static_cast<std::int32_t>(rung),
-              "position " + std::to_string(in.positions[i]) + " where " + std::to_string(live) +
-                  " rows are live");
-    }
-    require(live + in.wanted < rung, "more rows than the rung holds");
-
-    // A static graph reads dead rows too, so they must be there: `all` sees them, `state` does not.
-    std::uint64_t state = 0;
-    std::uint64_t all = 0;
-    const std::size_t block_rows = in.cache[1].shape.at(2);
-    for (std::size_t i = 0; i < rung; ++i) {
-      const auto read = [&](std::size_t side, std::size_t head, std::size_t dim) {
-        const std::size_t tile =
-            (i / block_rows * FakeModel::kKvHeads + head) * FakeModel::kHeadDim * block_rows;
-        const std::size_t row = i % block_rows;
-        return data<float>(in.cache[side])[tile + (side == 0 ? dim * block_rows + row
-                                                             : row * FakeModel::kHeadDim + dim)];
-      };
-      const std::uint64_t added = FakeModel::row_state(static_cast<std::int64_t>(i), read);
-      all ^= added;
-      if (i < live) state += added;
-    }
-    for (std::size_t i = 0; i <= in.wanted; ++i) {
-      const auto read = [&](std::size_t side, std::size_t head, std::size_t dim) {
-        return in.made[side][(i * FakeModel::kKvHeads + head) * FakeModel::kHeadDim + dim];
-      };
-      state += FakeModel::row_state(static_cast<std::int64_t>(live + i), read);
-    }
-    return all == 0 ? state + 1 : state;
-  }
+  static std::uint64_t attend(const Attention& in);
 
   const FakePart part_;
   const std::shared_ptr<FakeScript> script_;

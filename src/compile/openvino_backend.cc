@@ -89,9 +89,11 @@ std::shared_ptr<Artifact> OpenVinoBackend::compile(const graph::ProgramShape& sh
   const std::shared_ptr<ov::Model> graph = decoder(shape).build(shape, part);
   ov::AnyMap settings;
   if (options_.device == "CPU") {
-    const bool f16 = is_of_f16(decoder(shape).spec(shape), part) &&
-                     computes_in_f16(*options_.core, options_.device);
-    settings = cpu_settings(options_.device_threads, f16 ? ov::element::f16 : ov::element::f32);
+    const graph::ProgramSpec spec = decoder(shape).spec(shape);
+    const bool f16 = is_of_f16(spec, part) && computes_in_f16(*options_.core, options_.device);
+    const bool decodes_only = spec.parts.at(part).depends_on_tokens && shape.tokens == 1;
+    settings = cpu_settings(decodes_only ? options_.decoding_threads : options_.reading_threads,
+                            f16 ? ov::element::f16 : ov::element::f32);
   }
   OpenVinoArtifact::Options made{.weight_sets = decoder(shape).weight_sets(part)};
   made.relay = relay_of(*graph, made.pauses);
@@ -105,8 +107,8 @@ bool takes_any_tokens(const std::string& device) { return device == "CPU"; }
 // It is the only one in OpenVINO that runs an operation by its evaluate().
 bool runs_host_operations(const std::string& device) { return device == "CPU"; }
 
-bool host_products_pay(const std::string& device, int device_threads) {
-  return runs_host_operations(device) && device_threads == 1 && graph::PanelWeights::pays_here();
+bool host_products_pay(const std::string& device, int decoding_threads) {
+  return runs_host_operations(device) && decoding_threads == 1 && graph::PanelWeights::pays_here();
 }
 
 // The CPU device lists FP16 only where the processor has instructions for it.

@@ -20,7 +20,8 @@ class OpenVinoBackend final : public Backend {
     /// By tier, at least one.
     std::vector<graph::PartitionedDecoder> tiers;
     std::string device;
-    int device_threads = 1;
+    int reading_threads = 1;   ///< for parts that read prompts, those among them that decode too
+    int decoding_threads = 1;  ///< for parts that only decode
   };
   explicit OpenVinoBackend(Options options);
 
@@ -43,7 +44,7 @@ class OpenVinoBackend final : public Backend {
 
 /// Whether products that the host computes (graph/panel_product.h) are faster there than the
 /// device's own, which may have several threads.
-[[nodiscard]] bool host_products_pay(const std::string& device, int device_threads);
+[[nodiscard]] bool host_products_pay(const std::string& device, int decoding_threads);
 
 /// Whether `device` computes in f16, and not only stores it.
 [[nodiscard]] bool computes_in_f16(const ov::Core& core, const std::string& device);

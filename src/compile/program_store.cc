@@ -2,7 +2,6 @@
 #include "compile/program_store.h"
 
 #include <algorithm>
-#include <condition_variable>
 #include <exception>
 #include <iterator>
 #include <mutex>
@@ -12,6 +11,7 @@
 
 #include "ahead/error.h"
 #include "base/check.h"
+#include "base/resources.h"
 #include "base/text.h"
 #include "compile/part_queue.h"
 
@@ -97,7 +97,7 @@ MissingParts missing_of(const std::vector<PartOutline>& parts, const std::vector
 }  // namespace
 
 /// What the tasks see: outlives the store when a compile is abandoned.
-struct ProgramStore::Shared {
+struct ProgramStore::Shared : std::enable_shared_from_this<Shared> {
   Options options;
   const Clock& clock;
   mutable std::mutex mutex;
@@ -110,8 +110,7 @@ struct ProgramStore::Shared {
   std::vector<CompileLog> log;                    // guarded by mutex
   bool running = false;                           // guarded by mutex: a compile, not only queued
   std::vector<std::shared_ptr<Program>> dropped;  // guarded by mutex: released, oldest first
-  Free freeing = Free::kNothing;  // guarded by mutex: the task that is posted for it
-  std::condition_variable queue_changed;
+  Free freeing = Free::kNothing;          // guarded by mutex: the task that is posted for it
   std::shared_ptr<PartQueue> open_queue;  // guarded by mutex: parts to take, while there are any
   graph::ProgramShape queue_shape;        // guarded by mutex
   std::optional<graph::ProgramShape> awaited;  // guarded by mutex: what a request waits for
@@ -168,18 +167,32 @@ struct ProgramStore::Shared {
     const std::lock_guard lock(mutex);
     queue_shape = shape;
     open_queue = std::move(queue);
-    queue_changed.notify_all();
+    ask_for_help();
+  }
+
+  /// Says what a request waits for, if it waits.
+  void await(std::optional<graph::ProgramShape> shape) {
+    const std::lock_guard lock(mutex);
+    awaited = shape;
+    ask_for_help();
+  }
+
+  /// Whether there are parts to take of what is waited for. With the mutex held.
+  [[nodiscard]] bool can_help() const { return awaited && open_queue && queue_shape == *awaited; }
+
+  /// Has the helper look, unless it will anyway. With the mutex held: whoever waits is still there,
+  /// and with it the helper.
+  void ask_for_help() {
+    if (helping || options.helper == nullptr || !can_help()) return;
+    helping = true;
+    options.helper->post([shared = shared_from_this()] { shared->help(); });
   }
 
   /// Compiles parts of what is waited for, while it is. The helper's thread.
   void help() {
     std::shared_ptr<PartQueue> queue;
     std::unique_lock lock(mutex);
-    while (true) {
-      queue_changed.wait(lock, [&] {
-        return !awaited || (open_queue && open_queue != queue && queue_shape == *awaited);
-      });
-      if (!awaited) break;
+    while (can_help() && open_queue != queue) {
       queue = open_queue;
       const graph::ProgramShape shape = *awaited;
       lock.unlock();
@@ -256,8 +269,9 @@ struct ProgramStore::Shared {
     } catch (const std::exception& cause) {
       error = std::make_exception_ptr(Error(
           ErrorKind::kCompileFailed, "compiling " + to_string(shape) + " on " + options.device +
-                                         " failed: " + reason_of(cause.what()) +
-                                         "; try another --partition or a smaller --ladder"));
+                                         " failed: " + reason_of(cause.what()) + "; " +
+                                         resource_remedy(cause).value_or(
+                                             "try another --partition or a smaller --ladder")));
     }
     const std::lock_guard lock(mutex);
     Entry& entry = entries[shape];
@@ -346,20 +360,9 @@ void ProgramStore::start(const graph::ProgramShape& shape, std::string reason) {
 
 bool ProgramStore::wait(const graph::ProgramShape& shape, std::stop_token stop) {
   const auto done = [&] { return state(shape) != ProgramState::kCompiling; };
-  if (shared_->options.helper == nullptr) return executor_.wait(std::move(stop), done);
-
-  const auto await = [&](std::optional<graph::ProgramShape> awaited) {
-    const std::lock_guard lock(shared_->mutex);
-    shared_->awaited = awaited;
-    shared_->queue_changed.notify_all();
-    // Who still compiles for an earlier wait turns to this one.
-    const bool post = awaited && !shared_->helping;
-    shared_->helping = shared_->helping || post;
-    return post;
-  };
-  if (await(shape)) shared_->options.helper->post([shared = shared_] { shared->help(); });
+  shared_->await(shape);
   const bool came = executor_.wait(std::move(stop), done);
-  (void)await(std::nullopt);
+  shared_->await(std::nullopt);
   return came;
 }
 

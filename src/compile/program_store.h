@@ -47,9 +47,9 @@ class ProgramStore {
   struct Options {
     std::shared_ptr<Backend> backend;
     std::string device;  ///< every artifact must report that it runs there
-    /// On the cores of the device, or none: compiles parts beside the compile thread while a
-    /// request waits for their program, as the device has nothing else to do then. Must outlive the
-    /// store.
+    /// On the cores of the device, or none where no thread can be had: compiles parts beside the
+    /// compile thread while a request waits for their program, as the device has nothing else to do
+    /// then. Has one task at most. Must outlive the store.
     Executor* helper = nullptr;
   };
   /// `executor` must outlive the store, `clock` the executor.

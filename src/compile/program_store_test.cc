@@ -47,7 +47,8 @@ class ProgramStoreTest : public testing::Test {
   void open(bool cut = false, const std::string& device = "FAKE") {
     backend = std::make_shared<FakeBackend>(FakeBackend::Options{.cut = cut}, script);
     store = std::make_unique<ProgramStore>(
-        ProgramStore::Options{.backend = backend, .device = device}, executor, clock);
+        ProgramStore::Options{.backend = backend, .device = device, .helper = &helper}, executor,
+        clock);
   }
 
   void SetUp() override {
@@ -73,6 +74,7 @@ class ProgramStoreTest : public testing::Test {
 
   ManualClock clock;
   ManualExecutor executor;
+  ManualExecutor helper;
   std::shared_ptr<FakeScript> script = std::make_shared<FakeScript>();
   std::shared_ptr<FakeBackend> backend;
   std::unique_ptr<ProgramStore> store;
@@ -247,7 +249,8 @@ TEST_F(ProgramStoreTest, NothingIsFreedBesideACompile) {
 TEST_F(ProgramStoreTest, WhatServesEveryProgramIsKept) {
   backend = std::make_shared<FakeBackend>(FakeBackend::Options{.cut = true, .open = true}, script);
   store = std::make_unique<ProgramStore>(
-      ProgramStore::Options{.backend = backend, .device = "FAKE"}, executor, clock);
+      ProgramStore::Options{.backend = backend, .device = "FAKE", .helper = &helper}, executor,
+      clock);
   compile(kDecode32);
   EXPECT_EQ(script->live_artifacts, 3);
   release(kDecode32);
@@ -280,7 +283,8 @@ TEST_F(ProgramStoreTest, FormsShareThePartThatTheyHaveInCommon) {
   backend =
       std::make_shared<FakeBackend>(FakeBackend::Options{.cut = true, .joined_from = 1}, script);
   store = std::make_unique<ProgramStore>(
-      ProgramStore::Options{.backend = backend, .device = "FAKE"}, executor, clock);
+      ProgramStore::Options{.backend = backend, .device = "FAKE", .helper = &helper}, executor,
+      clock);
   constexpr ProgramShape kJoined32{.rung = 32, .tier = 1};
   for (const ProgramShape& shape : {kDecode32, kJoined32}) compile(shape);
   using Compile = FakeBackend::Compile;
@@ -382,9 +386,11 @@ class ThreadedStoreTest : public testing::Test {
   std::shared_ptr<FakeScript> script = std::make_shared<FakeScript>();
   std::shared_ptr<FakeBackend> backend =
       std::make_shared<FakeBackend>(FakeBackend::Options{}, script);
+  ThreadExecutor helper{{}};
   std::optional<ThreadExecutor> executor{std::in_place, ThreadExecutor::Options{}};
   std::unique_ptr<ProgramStore> store = std::make_unique<ProgramStore>(
-      ProgramStore::Options{.backend = backend, .device = "FAKE"}, *executor, clock);
+      ProgramStore::Options{.backend = backend, .device = "FAKE", .helper = &helper}, *executor,
+      clock);
 
   void SetUp() override {
     script->compile_cost = [this](const ProgramShape&, std::size_t) {

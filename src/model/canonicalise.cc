@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "ahead/error.h"
+#include "base/printable.h"
+#include "base/shortage_error.h"
 #include "base/text.h"
 #include "model/attention_site.h"
 #include "model/fold.h"
@@ -268,7 +270,8 @@ Decoder canonicalise(const std::shared_ptr<ov::Model>& graph, const SourceFacts&
   } catch (const Error&) {
     throw;
   } catch (const std::exception& cause) {  // OpenVINO's own refusals of the graph
-    refuse(facts, reason_of(cause.what()));
+    throw_if_short(cause, "architecture '" + facts.architecture + "' cannot be made ready");
+    refuse(facts, printable(reason_of(cause.what())));
   }
 }
 

@@ -11,6 +11,8 @@
 #include <limits>
 #include <random>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "ahead/error.h"
 
@@ -115,7 +117,7 @@ TEST_F(GgufHeaderTest, AWholeFileIsRead) {
   ASSERT_EQ(refusal(small_file()), "");
   const GgufHeader header = read_gguf_header(path_.string());
   EXPECT_EQ(header.version, 3U);
-  EXPECT_EQ(header.tensor_count, 2U);
+  ASSERT_EQ(header.tensors.size(), 2U);
   EXPECT_EQ(header.architecture(), "toy");
   EXPECT_EQ(header.of_architecture("context_length"), 256);
   EXPECT_EQ(header.integers.at("a"), 255);
@@ -123,6 +125,17 @@ TEST_F(GgufHeaderTest, AWholeFileIsRead) {
   EXPECT_EQ(header.integers.at("d"), -2);
   EXPECT_EQ(header.integers.at("i"), -4);
   EXPECT_EQ(header.integers.count("j"), 0U);
+  EXPECT_EQ(header.number("j"), 1.0);
+  EXPECT_EQ(header.number("f"), 1.0);
+  EXPECT_EQ(header.number("toy.context_length"), 256.0);
+  EXPECT_EQ(header.number("k"), std::nullopt);
+  EXPECT_EQ(header.types.at("h"), GgufType::kUint64);
+  EXPECT_EQ(header.arrays.at("m").type, GgufType::kArray);
+  EXPECT_EQ(header.arrays.at("n").count, 0U);
+  EXPECT_EQ(header.arrays.at("l").same, std::nullopt);
+  EXPECT_EQ(header.tensors[0].name, "plain");
+  EXPECT_EQ(header.tensors[0].elements, 8U);
+  EXPECT_EQ(header.tensors[1].type, 3U);
 }
 
 TEST_F(GgufHeaderTest, AFileCutAtAnyByteIsRefused) {
@@ -186,7 +199,7 @@ TEST_F(GgufHeaderTest, AnArchitecturesNameIsFitForAMessage) {
   out.key("general.architecture", 8).text("toy\n" + std::string(100'000, 'x'));
   ASSERT_EQ(refusal(out.zeros_to(32).bytes()), "");
   const std::string name = read_gguf_header(path_.string()).architecture();
-  EXPECT_TRUE(name.starts_with("toy?xxx")) << name;
+  EXPECT_TRUE(name.starts_with("toy xxx")) << name;
   EXPECT_LT(name.size(), 80U);
 }
 
@@ -196,6 +209,36 @@ TEST_F(GgufHeaderTest, ATensorsNameCannotBreakTheMessage) {
   out.number<std::uint64_t>(1).number<std::uint64_t>(0);
   out.text(std::string(100'000, '\n')).number<std::uint32_t>(9);
   EXPECT_NE(refusal(out.bytes()).find("9 dimensions"), std::string::npos);
+}
+
+TEST_F(GgufHeaderTest, TheRotationsFactorsAreRead) {
+  Writer out;
+  out.number<std::uint32_t>(0x46554747).number<std::uint32_t>(3);
+  out.number<std::uint64_t>(2).number<std::uint64_t>(0);
+  for (const char* name : {"plain", "rope_freqs.weight"}) {
+    out.text(name).number<std::uint32_t>(1).number<std::uint64_t>(2);
+    out.number<std::uint32_t>(0).number<std::uint64_t>(*name == 'p' ? 0 : 32);
+  }
+  out.zeros_to(32).zeros(32).number<std::uint32_t>(0x3F800000).number<std::uint32_t>(0x41000000);
+  ASSERT_EQ(refusal(out.bytes()), "");
+  const GgufHeader header = read_gguf_header(path_.string());
+  ASSERT_EQ(header.rope_factors.size(), 1U);
+  EXPECT_EQ(header.rope_factors.at("rope_freqs.weight"), (std::vector<float>{1.0F, 8.0F}));
+}
+
+TEST_F(GgufHeaderTest, FilesThatAreSomethingElseAreNamed) {
+  const std::vector<std::pair<std::string, std::string>> rows = {
+      {std::string("GGUF\0\0\0\3", 8), "other byte order"},
+      {std::string("GGUF\1\0\0\0", 8), "version 1"},
+      {"version https://git-lfs.github.com/spec/v1\n", "git lfs pull"},
+      {"<!doctype html>", "web page"},
+      {"", "empty"},
+      {std::string(5000, '\0'), "zero bytes"},
+  };
+  for (const auto& [bytes, word] : rows) {
+    const std::string text = refusal(bytes);
+    EXPECT_NE(text.find(word), std::string::npos) << text;
+  }
 }
 
 TEST_F(GgufHeaderTest, APipeIsRefusedInsteadOfWaitedFor) {

@@ -1,12 +1,19 @@
 // Header check, frontend, refusals, canonical form. May use: base, OpenVINO.
 #include "model/gguf_reader.h"
 
+#include <memory>
 #include <string>
 
 #include "ahead/error.h"
+#include "base/input_file.h"
+#include "base/printable.h"
+#include "base/shortage_error.h"
 #include "base/text.h"
 #include "model/canonicalise.h"
 #include "model/gguf_header.h"
+#include "model/gguf_heeded.h"
+#include "model/gguf_readable.h"
+#include "model/suffixed_name.h"
 #include "openvino/frontend/gguf/make_stateful.hpp"
 #include "openvino/frontend/gguf/tokenizer_metadata.hpp"
 #include "openvino/frontend/manager.hpp"
@@ -41,27 +48,82 @@ void refuse_other_caches(const GgufHeader& header, const ov::Model& graph) {
   }
 }
 
-std::shared_ptr<ov::Model> convert(const std::filesystem::path& path, const GgufHeader& header) {
+constexpr const char* kUseIr =
+    "; use an OpenVINO IR folder of this model (optimum-cli export openvino)";
+
+/// What the frontend would read and compute as something else.
+void refuse_unheeded(const InputFile& file, const GgufHeader& header) {
+  if (const auto why = unheeded(header)) {
+    throw Error(ErrorKind::kUnsupportedModel, path_in_quotes(file.path()) +
+                                                  " would be run wrongly, because OpenVINO's GGUF "
+                                                  "frontend leaves this out: " +
+                                                  *why + kUseIr);
+  }
+}
+
+void refuse_from_header(const InputFile& file, const GgufHeader& header) {
+  if (const auto what = no_text_model(header)) {
+    throw Error(ErrorKind::kInvalidModel, path_in_quotes(file.path()) + " is " + *what);
+  }
+  if (const auto why = unreadable(header)) {
+    throw Error(ErrorKind::kUnsupportedModel,
+                path_in_quotes(file.path()) + " cannot be read: " + *why);
+  }
+  // Of an architecture that it does not know the frontend says so itself.
+  if (frontend_knows(header.architecture())) refuse_unheeded(file, header);
+}
+
+/// What the frontend says, as an error: of a file from which something is missing, the architecture
+/// is not to blame.
+Error refusal(const InputFile& file, const GgufHeader& header, const std::string& words) {
+  const std::string reason = printable(reason_of(words));
+  const auto says = [&](const char* part) { return reason.find(part) != std::string::npos; };
+  const std::string path = path_in_quotes(file.path());
+  if (says("missing expected weight") || says("missing weight") || says("weight not found")) {
+    return {ErrorKind::kInvalidModel,
+            path + " lacks weights: " + reason +
+                "; fetch the whole file again, or convert the model again"};
+  }
+  const bool known = frontend_knows(header.architecture());
+  if (header.architecture() == "unknown" || (known && says("metadata key is missing"))) {
+    return {ErrorKind::kInvalidModel,
+            path + " lacks metadata: " + reason + "; convert the model again"};
+  }
+  const std::string what = "architecture '" + header.architecture() + "' in " + path;
+  if (says("metadata key is missing")) {
+    return {ErrorKind::kUnsupportedModel,
+            what + " is not known to OpenVINO's GGUF frontend" + kUseIr};
+  }
+  return {ErrorKind::kUnsupportedModel,
+          what + " is not read by OpenVINO's GGUF frontend: " + reason + kUseIr};
+}
+
+std::shared_ptr<ov::Model> convert(const InputFile& file, const GgufHeader& header) {
+  // The frontend reads a file only if its name ends so. It has read all of it when it is done.
+  const SuffixedName name(file, {.suffix = ".gguf", .folders = folders_for_links(file)});
   try {
     ov::frontend::FrontEndManager manager;
     const auto frontend = manager.load_by_framework("gguf");
-    return frontend->convert(frontend->load(path.string()));
+    return frontend->convert(frontend->load(name.path().string()));
   } catch (const std::exception& error) {
-    throw Error(ErrorKind::kUnsupportedModel,
-                "architecture '" + header.architecture() + "' in '" + path.string() +
-                    "' is not read by OpenVINO's GGUF frontend: " + reason_of(error.what()));
+    // It maps the file and makes room for what it unpacks.
+    throw_if_short(error, path_in_quotes(file.path()) + " cannot be read", 2 * file.size());
+    throw refusal(file, header, error.what());
   }
 }
 
 }  // namespace
 
 ReadModel read_gguf(const std::filesystem::path& path) {
-  const GgufHeader header = read_gguf_header(path.string());
-  const std::shared_ptr<ov::Model> graph = convert(path, header);
+  const auto file = std::make_shared<const InputFile>(path.string());
+  const GgufHeader header = read_gguf_header(*file);
+  refuse_from_header(*file, header);
+  const std::shared_ptr<ov::Model> graph = convert(*file, header);
   refuse_other_caches(header, *graph);
+  refuse_unheeded(*file, header);
 
   ReadModel read;
-  read.weights = path;
+  read.weights = file;
   const auto& notes = graph->get_rt_info();
   if (const auto found = notes.find(gguf::gguf_tokenizer_metadata_key()); found != notes.end()) {
     read.gguf_tokenizer = found->second.as<std::shared_ptr<gguf::GGUFTokenizerMetadata>>()->config;

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 
+#include "base/input_file.h"
 #include "model/decoder.h"
 #include "openvino/core/any.hpp"
 #include "openvino/runtime/core.hpp"
@@ -14,15 +16,16 @@ namespace ahead::model {
 /// A model as read.
 struct ReadModel {
   Decoder decoder;
-  std::filesystem::path weights;  ///< the file that holds them
+  /// The file that holds the weights, open since it was read.
+  std::shared_ptr<const InputFile> weights;
   /// The GGUF file's tokenizer metadata; empty for an IR folder.
   ov::AnyMap gguf_tokenizer;
   /// The folder that holds openvino_tokenizer.xml; empty for a GGUF file.
   std::filesystem::path tokenizer_folder;
 };
 
-/// Reads `path`: a folder is an IR folder, anything else a GGUF file. Throws
-/// Error(kInvalidModel | kUnsupportedModel).
+/// Reads `path`: a folder is an IR folder, a file that begins as GGUF files do is one, whatever its
+/// name. Throws Error(kInvalidModel | kUnsupportedModel | kOutOfMemory | kIo).
 [[nodiscard]] ReadModel read_model(ov::Core& core, const std::filesystem::path& path);
 
 }  // namespace ahead::model

@@ -39,4 +39,8 @@ std::string in_tokens(double tokens) {
   return text;
 }
 
+std::string in_cores(double cores) {
+  return digits(std::max(cores, 0.0)) + (cores == 1 ? " core" : " cores");
+}
+
 }  // namespace ahead::plan

@@ -15,4 +15,7 @@ namespace ahead::plan {
 /// "1 token", "1840 tokens".
 [[nodiscard]] std::string in_tokens(double tokens);
 
+/// "1 core", "1.5 cores".
+[[nodiscard]] std::string in_cores(double cores);
+
 }  // namespace ahead::plan

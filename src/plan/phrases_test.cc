@@ -37,5 +37,11 @@ TEST(PhrasesTest, BytesAreInMegabytesAndTokensAreCounted) {
   EXPECT_EQ(in_tokens(1840.7), "1840 tokens");
 }
 
+TEST(Phrases, CoresMayBeAShare) {
+  EXPECT_EQ(in_cores(1), "1 core");
+  EXPECT_EQ(in_cores(1.5), "1.5 cores");
+  EXPECT_EQ(in_cores(64), "64 cores");
+}
+
 }  // namespace
 }  // namespace ahead::plan

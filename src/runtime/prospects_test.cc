@@ -26,7 +26,9 @@ class ProspectsTest : public testing::Test {
   void open(compile::FakeBackend::Options options) {
     store = std::make_unique<compile::ProgramStore>(
         compile::ProgramStore::Options{
-            .backend = std::make_shared<compile::FakeBackend>(options, script), .device = "FAKE"},
+            .backend = std::make_shared<compile::FakeBackend>(options, script),
+            .device = "FAKE",
+            .helper = &helper},
         executor, clock);
   }
   [[nodiscard]] Prospects prospects(std::vector<std::int64_t> chunks = {16},
@@ -54,6 +56,7 @@ class ProspectsTest : public testing::Test {
 
   ManualClock clock;
   ManualExecutor executor;
+  ManualExecutor helper;
   std::shared_ptr<compile::FakeScript> script = std::make_shared<compile::FakeScript>();
   std::unique_ptr<compile::ProgramStore> store;
   plan::CostModel costs;

@@ -107,13 +107,16 @@ void Recorder::memory(const Memory& held) {
   peak.kv_committed_peak_bytes = held.committed_bytes < 0
                                      ? held.committed_bytes
                                      : std::max(peak.kv_committed_peak_bytes, held.committed_bytes);
-  result_.trace.push_back({.row = "kv",
-                           .name = "KV bytes",
-                           .begin_s = since_begin(time),
-                           .end_s = since_begin(time),
-                           .counter = true,
-                           .numbers = {{"reserved", static_cast<double>(held.reserved_bytes)},
-                                       {"committed", static_cast<double>(held.committed_bytes)}}});
+  TraceEvent sample{.row = "kv",
+                    .name = "KV bytes",
+                    .begin_s = since_begin(time),
+                    .end_s = since_begin(time),
+                    .counter = true,
+                    .numbers = {{"reserved", static_cast<double>(held.reserved_bytes)}}};
+  if (held.committed_bytes >= 0) {
+    sample.numbers.emplace_back("committed", static_cast<double>(held.committed_bytes));
+  }
+  result_.trace.push_back(std::move(sample));
 }
 
 void Recorder::finish(const std::vector<compile::CompileLog>& log) {

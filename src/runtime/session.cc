@@ -225,7 +225,9 @@ class Session::Run {
     report({.kind = Progress::Kind::kPrefill,
             .row = row.number(),
             .rung = rung,
-            .tokens = sum(&Sequence::live)});
+            .tokens = sum(&Sequence::live),
+            .prompt_tokens = prompt_tokens(),
+            .sequences = static_cast<std::int64_t>(rows_.size())});
     if (last) take_token(row);
   }
 
@@ -246,7 +248,9 @@ class Session::Run {
     report({.kind = Progress::Kind::kToken,
             .row = row.number(),
             .rung = static_cast<std::int64_t>(row.capacity()),
-            .tokens = sum(&Sequence::generated)});
+            .tokens = sum(&Sequence::generated),
+            .prompt_tokens = prompt_tokens(),
+            .sequences = static_cast<std::int64_t>(rows_.size())});
     if (row.generated == job_.max_new_tokens) return end(row, FinishReason::kMaxTokens);
     if (row.live() == route_.ladder().back() && !job_.stop.stop_requested()) {
       end(row, FinishReason::kLength);
@@ -557,6 +561,12 @@ class Session::Run {
   [[nodiscard]] std::int64_t sum(Member member) const {
     std::int64_t total = 0;
     for (const Sequence& row : rows_) total += std::invoke(member, row);
+    return total;
+  }
+
+  [[nodiscard]] std::int64_t prompt_tokens() const {
+    std::int64_t total = 0;
+    for (const Sequence& row : rows_) total += static_cast<std::int64_t>(row.prompt().size());
     return total;
   }
 

@@ -75,6 +75,7 @@ TEST(SessionProgressTest, TokensPromptAndBoundariesAreCounted) {
     switch (progress.kind) {
       case Progress::Kind::kPrefill:
         prefilled.push_back(progress.tokens);
+        EXPECT_EQ(progress.prompt_tokens, 20);
         break;
       case Progress::Kind::kBoundary:
         boundaries.push_back(progress.rung);

@@ -247,5 +247,28 @@ TEST(SessionMemoryTest, CopiedBytesAreThoseOfTheLiveBlocks) {
   }
 }
 
+TEST(HelpedSessionTest, PartsOfAProgramThatIsWaitedForAreCompiledByTheHelperToo) {
+  World cut({.cut = true});
+  const Outcome outcome = cut.run();
+  EXPECT_EQ(outcome.result.error, "");
+  EXPECT_EQ(outcome.wrong_logits, 0U);
+  EXPECT_GT(cut.helped, 0U);
+  World whole({.cut = false});
+  (void)whole.run();
+  EXPECT_EQ(whole.helped, 0U) << "a program of one part leaves nothing to help with";
+}
+
+TEST(HelpedSessionTest, NobodyHelpsWithWhatNobodyWaitsFor) {
+  World world({.axes = {.ladder = {16, 64}, .schedule = Schedule::kOneAhead}, .cut = true});
+  world.compile_costs[decode_at(64)] = milliseconds(2);
+  std::size_t helped_before_decoding = 0;
+  (void)world.run({.on_token = [&](std::size_t tokens) -> std::optional<FinishReason> {
+    if (tokens == 2) helped_before_decoding = world.helped;  // decode@16 was waited for
+    return std::nullopt;
+  }});
+  EXPECT_EQ(world.started().back(), decode_at(64));
+  EXPECT_EQ(world.helped, helped_before_decoding) << "the last rung compiled behind decoding";
+}
+
 }  // namespace
 }  // namespace ahead::runtime

@@ -50,9 +50,11 @@ class ThreadedSessionTest : public testing::Test {
   kv::FakePages pages_;
   std::shared_ptr<compile::FakeScript> script_ = std::make_shared<compile::FakeScript>();
   ThreadExecutor executor_{{}};
+  ThreadExecutor helper_{{}};
   compile::ProgramStore store_{
       {.backend = std::make_shared<compile::FakeBackend>(compile::FakeBackend::Options{}, script_),
-       .device = "FAKE"},
+       .device = "FAKE",
+       .helper = &helper_},
       executor_,
       clock_};
   std::vector<std::int32_t> tokens_;

@@ -156,57 +156,12 @@ class World {
     std::function<void(const Progress&)> on_progress;
   };
 
-  explicit World(const Options& chosen) : options(chosen) {
-    script->clock = &clock;
-    script->decode_cost = std::chrono::milliseconds(1);
-    script->prefill_cost = std::chrono::milliseconds(2);
-    script->compile_cost = [this](const graph::ProgramShape&, std::size_t) {
-      executor.spend();
-      return std::chrono::nanoseconds(0);
-    };
-    script->on_step = [this] {
-      executor.run_due();
-      if (on_step) on_step();
-    };
-  }
+  explicit World(const Options& chosen);
+  ~World();
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
 
-  Outcome run(const Ask& ask) {
-    Outcome outcome;
-    compile::FakeModel model;
-    std::vector<std::int32_t> history = ask.prompt;
-    std::size_t fed = 0;
-    const Callbacks callbacks{
-        .choose =
-            [&](const StepLogits& step) {
-              std::vector<float> expected;
-              while (fed <= static_cast<std::size_t>(step.position)) {
-                expected = model.feed(history.at(fed++));
-              }
-              if (!std::equal(expected.begin(), expected.end(), step.values.begin(),
-                              step.values.end())) {
-                ++outcome.wrong_logits;
-              }
-              return compile::FakeModel::greedy(step.values);
-            },
-        .accept = [&](std::int64_t, std::int32_t token) -> std::optional<FinishReason> {
-          history.push_back(token);
-          outcome.tokens.push_back(token);
-          return ask.on_token ? ask.on_token(outcome.tokens.size()) : std::nullopt;
-        },
-        .progress =
-            [&](const Progress& progress) {
-              outcome.progress.push_back(progress);
-              if (ask.on_progress) ask.on_progress(progress);
-            }};
-    const TimePoint begin = clock.now();
-    Session session(session_options(),
-                    {.programs = *store, .pages = pages, .clock = clock, .costs = &costs});
-    session.run({.prompts = {ask.prompt}, .max_new_tokens = ask.max_new_tokens, .stop = ask.stop},
-                callbacks, outcome.result);
-    outcome.elapsed_s = to_seconds(clock.now() - begin);
-    executor.run_due();
-    return outcome;
-  }
+  Outcome run(const Ask& ask);
   Outcome run() { return run(Ask{}); }
 
   /// What a batch came to.
@@ -223,97 +178,39 @@ class World {
     std::function<std::optional<FinishReason>(std::int64_t row, std::size_t tokens)> on_token;
     std::function<void(const Progress&)> on_progress;
   };
-  Batch run_batch(const BatchAsk& ask) {
-    Batch outcome;
-    outcome.tokens.resize(ask.prompts.size());
-    const Callbacks callbacks{
-        .choose =
-            [&](const StepLogits& step) {
-              const auto row = static_cast<std::size_t>(step.row);
-              std::vector<std::int32_t> fed = ask.prompts[row];
-              fed.insert(fed.end(), outcome.tokens[row].begin(), outcome.tokens[row].end());
-              compile::FakeModel model;
-              std::vector<float> expected;
-              for (const std::int32_t token : fed) expected = model.feed(token);
-              if (step.position + 1 != static_cast<std::int64_t>(fed.size()) ||
-                  !std::equal(expected.begin(), expected.end(), step.values.begin(),
-                              step.values.end())) {
-                ++outcome.wrong_logits;
-              }
-              return compile::FakeModel::greedy(step.values);
-            },
-        .accept = [&](std::int64_t row, std::int32_t token) -> std::optional<FinishReason> {
-          std::vector<std::int32_t>& tokens = outcome.tokens[static_cast<std::size_t>(row)];
-          tokens.push_back(token);
-          return ask.on_token ? ask.on_token(row, tokens.size()) : std::nullopt;
-        },
-        .progress = ask.on_progress};
-    Session session(session_options(),
-                    {.programs = *store, .pages = pages, .clock = clock, .costs = &costs});
-    session.run({.prompts = ask.prompts, .max_new_tokens = ask.max_new_tokens, .stop = ask.stop},
-                callbacks, outcome.result);
-    executor.run_due();
-    return outcome;
-  }
+  Batch run_batch(const BatchAsk& ask);
 
-  [[nodiscard]] Session::Options session_options() const {
-    return {.axes = options.axes,
-            .prefill_chunk = options.chunk,
-            .prospects = {.forms = options.forms,
-                          .chunks =
-                              options.chunks.empty() ? std::vector{options.chunk} : options.chunks,
-                          .weight_bytes = options.weight_bytes},
-            .resident_rungs = options.resident,
-            .layout = layout()};
-  }
-
+  [[nodiscard]] Session::Options session_options() const;
   /// The fake model's cache.
-  [[nodiscard]] kv::Layout layout() const {
-    return {.layers = std::vector<kv::LayerShape>(
-                compile::FakeModel::kLayers,
-                {compile::FakeModel::kKvHeads, compile::FakeModel::kHeadDim}),
-            .block_rows = kv::block_rows_for(options.axes.ladder),
-            .type = ElementType::kF32};
-  }
-
+  [[nodiscard]] kv::Layout layout() const;
   /// Shapes in the order their compiles were started.
-  [[nodiscard]] std::vector<graph::ProgramShape> started() const {
-    std::vector<graph::ProgramShape> shapes;
-    for (const auto& entry : store->log()) shapes.push_back(entry.shape);
-    return shapes;
-  }
+  [[nodiscard]] std::vector<graph::ProgramShape> started() const;
 
   const Options options;
   ManualClock clock;
   VirtualThread executor{clock, [this] { return cost_of_newest(); }};
   StoreClock store_clock{executor};
+  /// Takes parts of a program that is waited for while the compile thread compiles one.
+  ManualExecutor helper;
   TimedPages pages{clock};
   plan::CostModel costs;  ///< of all requests
   /// What a compile takes; 10 ms where nothing is said.
   std::map<graph::ProgramShape, std::chrono::nanoseconds> compile_costs;
+  std::size_t helped = 0;  ///< parts that the helper compiled
   /// Called during every step, after the compile that may have ended in it.
   std::function<void()> on_step;
   std::shared_ptr<compile::FakeScript> script = std::make_shared<compile::FakeScript>();
-  std::shared_ptr<compile::FakeBackend> backend = std::make_shared<compile::FakeBackend>(
-      compile::FakeBackend::Options{
-          .block_rows = static_cast<std::int64_t>(kv::block_rows_for(options.axes.ladder)),
-          .cut = options.cut,
-          .joined_from = 1},  // as the forms of a pipeline on the CPU device
-      script);
-  std::unique_ptr<compile::ProgramStore> store = std::make_unique<compile::ProgramStore>(
-      compile::ProgramStore::Options{.backend = backend, .device = "FAKE"}, executor, store_clock);
+  std::shared_ptr<compile::FakeBackend> backend;
+  std::unique_ptr<compile::ProgramStore> store;
 
  private:
+  /// The compile thread is at a part: what it left to the helper is compiled meanwhile.
+  void help();
   /// The store logs a compile, then posts it; what it posts otherwise frees programs.
-  [[nodiscard]] std::optional<std::chrono::nanoseconds> cost_of_newest() {
-    const auto log = store->log();
-    if (log.size() == compiles_posted_) return std::nullopt;
-    compiles_posted_ = log.size();
-    const auto cost = compile_costs.find(log.back().shape);
-    return cost == compile_costs.end() ? std::chrono::milliseconds(10) : cost->second;
-  }
+  [[nodiscard]] std::optional<std::chrono::nanoseconds> cost_of_newest();
 
   std::size_t compiles_posted_ = 0;
+  bool helping_ = false;
 };
 
 [[nodiscard]] inline graph::ProgramShape decode_at(std::int64_t rung) { return {.rung = rung}; }

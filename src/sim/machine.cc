@@ -31,9 +31,10 @@ Machine::Machine(const Scenario& scenario, Observer& observer)
                      [this](bool begins) {
                        record(begins ? EventKind::kWaitBegin : EventKind::kWaitEnd);
                      }}),
+      helps_(scenario.seed ^ 0x2545F491U),
       store_(std::make_unique<compile::ProgramStore>(
-          compile::ProgramStore::Options{.backend = std::make_shared<Backend>(*this),
-                                         .device = kDevice},
+          compile::ProgramStore::Options{
+              .backend = std::make_shared<Backend>(*this), .device = kDevice, .helper = &helper_},
           timeline_, timeline_)) {}
 
 Machine::~Machine() = default;
@@ -81,6 +82,7 @@ void Machine::shut_down() {
   stop_.reset();
   timeline_.clear_alarm();
   if (scenario_.abandon) timeline_.drop();
+  while (helper_.run_one()) continue;  // too late to help
   store_.reset();
   timeline_.drain();
   timeline_.drop();
@@ -189,6 +191,17 @@ void Machine::call(const DeviceCall& call, bool first_use) {
     fatal_ = true;
     throw Error(ErrorKind::kDevice, cause(*failure));
   }
+}
+
+void Machine::let_help() {
+  if (helping_) {
+    ++helped_parts_;
+    return;
+  }
+  if (helper_.queued() == 0 || helps_.one_in(4)) return;  // it may come late, or never
+  helping_ = true;
+  while (helper_.run_one()) continue;
+  helping_ = false;
 }
 
 void Machine::compile_part() {

@@ -86,6 +86,8 @@ class Machine {
   [[nodiscard]] int live_artifacts() const { return script_->live_artifacts; }
   /// Rungs of the artifacts that somebody holds.
   [[nodiscard]] std::set<std::int64_t> live_rungs() const;
+  /// Parts that the helper compiled while somebody waited for their program.
+  [[nodiscard]] std::size_t helped_parts() const { return helped_parts_; }
   /// Tasks that free programs and have not run.
   [[nodiscard]] std::size_t frees_pending() const { return frees_pending_; }
   /// Compiles that were posted and have not ended.
@@ -113,6 +115,8 @@ class Machine {
   /// Before one call of the device: time, and what goes wrong.
   void call(const DeviceCall& call, bool first_use);
   void compile_part();
+  /// While the compile thread is at a part: the helper compiles others, if it comes to it.
+  void let_help();
   /// Before memory is given: time, and what goes wrong.
   void give(std::size_t bytes, bool space);
   /// The scenario's fault of that kind and number, which fires with it.
@@ -131,6 +135,7 @@ class Machine {
   std::size_t artifacts_ = 0;
   std::int64_t gifts_ = 0;  ///< calls for memory
   std::size_t frees_pending_ = 0;
+  std::size_t helped_parts_ = 0;
   std::vector<std::string> causes_;
   std::set<FaultKind> fired_;
   bool fatal_ = false;
@@ -140,6 +145,9 @@ class Machine {
   std::shared_ptr<Held> held_;
   std::unique_ptr<Pages> pages_;
   Timeline timeline_;
+  ManualExecutor helper_;
+  Random helps_;  ///< when the helper comes to it; its own, so that worlds do not depend on it
+  bool helping_ = false;
   std::unique_ptr<compile::ProgramStore> store_;
 };
 

@@ -20,6 +20,7 @@ graph::ProgramSpec Machine::Backend::spec(const graph::ProgramShape& shape) cons
 
 std::shared_ptr<compile::Artifact> Machine::Backend::compile(const graph::ProgramShape& shape,
                                                              std::size_t part) {
+  machine_.let_help();
   machine_.compile_part();
   const auto nth = static_cast<std::int64_t>(machine_.current_);
   const Fault* const foreign = machine_.fires(FaultKind::kWrongDevice, nth);

@@ -80,6 +80,7 @@ Outcome run(const Scenario& scenario) {
   outcome.violation = invariants.violation();
   outcome.events = machine.events();
   outcome.fired = machine.fired();
+  outcome.helped_parts = machine.helped_parts();
   outcome.result.trace = std::move(trace);
   return outcome;
 }

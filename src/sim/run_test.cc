@@ -2,6 +2,7 @@
 // May use: include/ahead, GoogleTest.
 #include "sim/run.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
@@ -9,6 +10,7 @@
 #include <string>
 
 #include "ahead/simulation.h"
+#include "sim/coverage.h"
 
 namespace ahead::sim {
 namespace {
@@ -38,29 +40,21 @@ TEST(RunTest, TimeNeverGoesBack) {
   }
 }
 
-TEST(RunTest, EveryFaultStrikesInSomeWorld) {
-  std::set<FaultKind> fired;
-  for (std::uint64_t seed = 1; seed <= kSeeds && fired.size() < fault_kinds().size(); ++seed) {
-    const Scenario scenario = scenario_of(seed);
-    if (!scenario.faults.empty()) fired.merge(run(scenario).fired);
-  }
-  for (const FaultKind kind : fault_kinds()) EXPECT_TRUE(fired.count(kind)) << to_string(kind);
-}
-
-TEST(RunTest, RequestsEndInEveryWay) {
-  std::set<FinishReason> reasons;
-  bool waited_at_boundary = false;
-  bool fell_back = false;
-  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
-    const Outcome outcome = run(scenario_of(seed));
-    if (!outcome.result.rows.empty()) reasons.insert(outcome.result.finish_reason);
-    waited_at_boundary = waited_at_boundary || outcome.result.time_s.boundary_wait > 0;
-    fell_back = fell_back || !outcome.result.kv_fallback.empty();
-  }
-  EXPECT_EQ(reasons, (std::set{FinishReason::kStop, FinishReason::kMaxTokens, FinishReason::kLength,
-                               FinishReason::kCancelled, FinishReason::kError}));
-  EXPECT_TRUE(waited_at_boundary);
-  EXPECT_TRUE(fell_back);
+TEST(CoverageTest, WhatNoWorldShowedIsNamed) {
+  Coverage coverage;
+  EXPECT_EQ(coverage.missing().size(), fault_kinds().size() + 8);
+  Outcome outcome;
+  outcome.fired = {FaultKind::kCompileRaces};
+  outcome.helped_parts = 1;
+  outcome.result.rows.resize(1);
+  outcome.result.finish_reason = FinishReason::kLength;
+  coverage.add(outcome);
+  const auto missing = coverage.missing();
+  EXPECT_EQ(missing.size(), fault_kinds().size() + 5);
+  EXPECT_THAT(missing, testing::Contains("end: cancelled"));
+  EXPECT_THAT(missing, testing::Contains("a wait at a boundary"));
+  EXPECT_THAT(missing, testing::Not(testing::Contains("fault: compile races its boundary")));
+  EXPECT_THAT(missing, testing::Not(testing::Contains("a part that the helper compiled")));
 }
 
 TEST(ScenarioTest, EveryValueOfEveryAxisOccurs) {

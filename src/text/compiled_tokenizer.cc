@@ -1,17 +1,24 @@
 // Running the two models of a tokenizer, one caller at a time each. May use: std, OpenVINO, base.
 #include "text/compiled_tokenizer.h"
 
+#include <cstdint>
 #include <limits>
 #include <mutex>
 #include <openvino/runtime/core.hpp>
 #include <openvino/runtime/properties.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "ahead/error.h"
 #include "base/check.h"
+#include "base/printable.h"
+#include "base/resources.h"
+#include "base/shortage_error.h"
 #include "base/text.h"
 #include "base/utf8.h"
+#include "text/end_names.h"
+#include "text/end_tokens.h"
 
 namespace ahead::text {
 namespace {
@@ -57,8 +64,19 @@ void check_length(std::size_t count, const char* what) {
 }
 
 [[noreturn]] void failed(const char* what, const ov::Exception& cause) {
-  throw Error(ErrorKind::kInvalidModel, std::string("the model's tokenizer failed to ") + what +
-                                            ": " + reason_of(cause.what()));
+  const std::string text = std::string("the model's tokenizer failed to ") + what;
+  throw_if_short(cause, text);
+  throw Error(ErrorKind::kInvalidModel, text + ": " + printable(reason_of(cause.what())) +
+                                            "; convert or export the model again");
+}
+
+/// Throws where memory is so short that a tokenizer may have done less than it was asked to: any
+/// model needs more than that besides.
+void require_room(const char* what) {
+  constexpr std::uint64_t kRoom = 64 << 20;
+  if (has_room_for(kRoom)) return;
+  throw Error(ErrorKind::kOutOfMemory, std::string("the model's tokenizer cannot ") + what + ": " +
+                                           remedy_of(Shortage::kMemory));
 }
 
 class CompiledTokenizer final : public Tokenizer {
@@ -68,7 +86,10 @@ class CompiledTokenizer final : public Tokenizer {
         decoder_(compile(models.decoder)),
         wide_decoder_(models.decoder->input().get_element_type() == ov::element::i64),
         prefix_(models.prefix),
-        end_tokens_(models.end_tokens) {}
+        end_tokens_(models.end_tokens) {
+    require_room("be made ready");
+    if (models.find_end_tokens) find_end_tokens();
+  }
 
   std::vector<std::int32_t> encode(std::string_view text) const override {
     if (text.empty()) return {};
@@ -81,6 +102,8 @@ class CompiledTokenizer final : public Tokenizer {
       encoder_.request.set_input_tensor(input);
       encoder_.request.infer();
       const ov::Tensor output = encoder_.request.get_output_tensor(0);
+      // The extension goes on without what it could not allocate.
+      if (output.get_size() == 0) require_room("encode");
       if (output.get_element_type() == ov::element::i64) return ids_of<std::int64_t>(output);
       return ids_of<std::int32_t>(output);
     } catch (const ov::Exception& cause) {
@@ -107,11 +130,22 @@ class CompiledTokenizer final : public Tokenizer {
   const std::vector<std::int32_t>& end_tokens() const override { return end_tokens_; }
 
  private:
+  void find_end_tokens() {
+    // What an unknown character becomes may be one silent id too.
+    const std::vector<std::int32_t> unknown = encode("\xF4\x8F\xBF\xBD");
+    const auto named = named_end_tokens([&](std::string_view name) {
+      const std::vector<std::int32_t> ids = encode(name);
+      const bool control = ids.size() == 1 && ids != unknown && decode(ids).empty();
+      return control ? std::optional(ids.front()) : std::nullopt;
+    });
+    for (const std::int32_t id : named) add_end_token(id, end_tokens_);
+  }
+
   mutable SharedRequest encoder_;
   mutable SharedRequest decoder_;
   const bool wide_decoder_;
   const std::vector<std::int32_t> prefix_;
-  const std::vector<std::int32_t> end_tokens_;
+  std::vector<std::int32_t> end_tokens_;  // as they are once built
 };
 
 }  // namespace

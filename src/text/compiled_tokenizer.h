@@ -18,6 +18,9 @@ struct TokenizerModels {
   std::shared_ptr<ov::Model> decoder;
   std::vector<std::int32_t> prefix;
   std::vector<std::int32_t> end_tokens;
+  /// Adds to the end tokens those that are known by their names: tokens that are one id and have no
+  /// text.
+  bool find_end_tokens = false;
 };
 
 /// Compiles both models for one thread of the CPU.

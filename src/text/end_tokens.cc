@@ -1,14 +1,17 @@
-// Reading end-of-sequence tokens from Hugging Face's JSON files. May use: std, JSON, ahead/error.
+// Reading end-of-sequence tokens from Hugging Face's JSON files. May use: std, JSON, base.
 #include "text/end_tokens.h"
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <system_error>
 
 #include "ahead/error.h"
+#include "base/printable.h"
+#include "base/python_json.h"
 
 namespace ahead::text {
 
@@ -37,18 +40,23 @@ void add_end_tokens_of(const std::filesystem::path& path, std::vector<std::int32
   std::error_code error;
   if (!std::filesystem::exists(path, error) && !error) return;
   const auto invalid = [&](const std::string& what) {
-    return Error(ErrorKind::kInvalidModel,
-                 path.string() + " " + what + "; correct it, or export the model again");
+    return Error(ErrorKind::kInvalidModel, path_in_quotes(path.string()) + " " + what +
+                                               "; correct it, or export the model again");
   };
   const std::uintmax_t bytes = error ? 0 : std::filesystem::file_size(path, error);
   if (error) throw invalid("cannot be read: " + error.message());
   if (bytes > kMaxBytes)
     throw invalid("has " + std::to_string(bytes) + " bytes, which is too many");
   std::ifstream file(path);
-  const nlohmann::json json = nlohmann::json::parse(
-      file,
-      [](int depth, nlohmann::json::parse_event_t, nlohmann::json&) { return depth <= kMaxDepth; },
-      /*allow_exceptions=*/false);
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  nlohmann::json json;
+  try {
+    json =
+        nlohmann::json::parse(plain_json(text), [](int depth, nlohmann::json::parse_event_t,
+                                                   nlohmann::json&) { return depth <= kMaxDepth; });
+  } catch (const nlohmann::json::parse_error& cause) {
+    throw invalid("is no JSON at " + place_in(text, cause.byte == 0 ? 0 : cause.byte - 1));
+  }
   if (!json.is_object()) throw invalid("is not a JSON object");
   const auto entry = json.find("eos_token_id");
   if (entry == json.end() || entry->is_null()) return;

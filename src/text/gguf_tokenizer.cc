@@ -1,9 +1,12 @@
 // From GGUF metadata to a compiled tokenizer. May use: std, OpenVINO.
 #include "text/gguf_tokenizer.h"
 
-#include <openvino/core/except.hpp>
+#include <exception>
+#include <string>
 
 #include "ahead/error.h"
+#include "base/printable.h"
+#include "base/shortage_error.h"
 #include "base/text.h"
 #include "text/compiled_tokenizer.h"
 #include "text/gguf_graph.h"
@@ -22,10 +25,13 @@ std::unique_ptr<Tokenizer> make_gguf_tokenizer(const ov::AnyMap& metadata,
                               .decoder = make_decoder(vocabulary, factory),
                               .prefix = vocabulary.prefix,
                               .end_tokens = vocabulary.end_tokens});
-  } catch (const ov::Exception& cause) {
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& cause) {
+    const std::string what = "the GGUF file's tokenizer cannot be run";
+    throw_if_short(cause, what);
     throw Error(ErrorKind::kInvalidModel,
-                "the GGUF file's tokenizer cannot be run: " + reason_of(cause.what()) +
-                    "; convert the model again");
+                what + ": " + printable(reason_of(cause.what())) + "; convert the model again");
   }
 }
 

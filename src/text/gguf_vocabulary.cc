@@ -6,12 +6,15 @@
 #include <openvino/runtime/tensor.hpp>
 #include <optional>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
 #include "ahead/error.h"
-#include "text/byte_level.h"
+#include "base/printable.h"
 #include "base/utf8.h"
+#include "text/byte_level.h"
+#include "text/end_names.h"
 
 namespace ahead::text {
 namespace {
@@ -32,15 +35,39 @@ const T& required(const ov::AnyMap& metadata, const std::string& key) {
   return found->second.as<T>();
 }
 
-/// A scalar such as eos_token_id.
+/// The one number of a tensor of integers.
+std::optional<std::int64_t> integer_of(const ov::Tensor& tensor) {
+  if (tensor.get_size() != 1) return std::nullopt;
+  switch (tensor.get_element_type()) {
+    case ov::element::u8:
+      return *tensor.data<const std::uint8_t>();
+    case ov::element::i8:
+      return *tensor.data<const std::int8_t>();
+    case ov::element::u16:
+      return *tensor.data<const std::uint16_t>();
+    case ov::element::i16:
+      return *tensor.data<const std::int16_t>();
+    case ov::element::u32:
+      return *tensor.data<const std::uint32_t>();
+    case ov::element::i32:
+      return *tensor.data<const std::int32_t>();
+    case ov::element::u64:
+      return static_cast<std::int64_t>(*tensor.data<const std::uint64_t>());
+    case ov::element::i64:
+      return *tensor.data<const std::int64_t>();
+    default:
+      return std::nullopt;
+  }
+}
+
+/// A scalar such as eos_token_id. All ones, in 32 bits or 64, is how writers say "none".
 std::optional<std::int64_t> scalar(const ov::AnyMap& metadata, const std::string& key) {
   if (!metadata.contains(key)) return std::nullopt;
-  const auto& tensor = required<ov::Tensor>(metadata, key);
-  if (tensor.get_size() == 1) {
-    if (tensor.get_element_type() == ov::element::u32) return *tensor.data<const std::uint32_t>();
-    if (tensor.get_element_type() == ov::element::i32) return *tensor.data<const std::int32_t>();
-  }
-  invalid("tokenizer.ggml." + key + " is not one 32-bit integer");
+  const auto value = integer_of(required<ov::Tensor>(metadata, key));
+  if (!value) invalid("tokenizer.ggml." + key + " is not one integer");
+  constexpr std::int64_t kNone = 0xFFFFFFFF;
+  if (*value == -1 || *value == kNone) return std::nullopt;
+  return value;
 }
 
 /// A yes or no such as add_bos_token; no when it is not there.
@@ -50,10 +77,11 @@ bool flag(const ov::AnyMap& metadata, const std::string& key) {
   if (found->second.is<bool>()) return found->second.as<bool>();
   if (found->second.is<ov::Tensor>()) {
     const auto& tensor = found->second.as<ov::Tensor>();
-    // One byte, whatever it is called.
+    // Some writers have no booleans, and store a number.
     if (tensor.get_size() == 1 && tensor.get_byte_size() == 1) {
       return *static_cast<const std::uint8_t*>(tensor.data()) != 0;
     }
+    if (const auto value = integer_of(tensor)) return *value != 0;
   }
   invalid("tokenizer.ggml." + key + " is not a yes or no");
 }
@@ -157,15 +185,36 @@ void read_prefix(const ov::AnyMap& metadata, GgufVocabulary& vocabulary) {
   vocabulary.prefix = {*token};
 }
 
-void read_end_tokens(const ov::AnyMap& metadata, GgufVocabulary& vocabulary) {
+/// The special tokens by name. Some files mark ends as user-defined, which is recognised in texts
+/// and never made by merging, like a control token.
+std::unordered_map<std::string_view, std::int32_t> special_tokens(
+    const std::vector<std::int32_t>& types, const GgufVocabulary& vocabulary) {
+  std::unordered_map<std::string_view, std::int32_t> ids;
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    if (types[i] != kControl && types[i] != kUserDefined) continue;
+    ids.emplace(vocabulary.tokens[i], static_cast<std::int32_t>(i));
+  }
+  return ids;
+}
+
+void add_end_token(std::int32_t id, GgufVocabulary& vocabulary) {
+  auto& ends = vocabulary.end_tokens;
+  if (std::ranges::find(ends, id) == ends.end()) ends.push_back(id);
+}
+
+void read_end_tokens(const ov::AnyMap& metadata, const std::vector<std::int32_t>& types,
+                     GgufVocabulary& vocabulary) {
   // End of sequence, of turn, of message.
   for (const char* key : {"eos_token_id", "eot_token_id", "eom_token_id"}) {
     const auto token = token_id(metadata, key, vocabulary);
-    if (!token.has_value()) continue;
-    if (std::ranges::find(vocabulary.end_tokens, *token) == vocabulary.end_tokens.end()) {
-      vocabulary.end_tokens.push_back(*token);
-    }
+    if (token.has_value()) add_end_token(*token, vocabulary);
   }
+  const auto special = special_tokens(types, vocabulary);
+  const auto named = named_end_tokens([&](std::string_view name) -> std::optional<std::int32_t> {
+    const auto found = special.find(name);
+    return found == special.end() ? std::nullopt : std::optional(found->second);
+  });
+  for (const std::int32_t id : named) add_end_token(id, vocabulary);
 }
 
 }  // namespace
@@ -175,11 +224,18 @@ GgufVocabulary read_gguf_vocabulary(const ov::AnyMap& metadata) {
   if (model != "gpt2") {
     throw Error(
         ErrorKind::kUnsupportedModel,
-        "the tokenizer \"" + model +
-            "\" (tokenizer.ggml.model) is not supported in GGUF files, only \"gpt2\" (byte-level "
+        "the tokenizer " + in_quotes(model) +
+            " (tokenizer.ggml.model) is not supported in GGUF files, only 'gpt2' (byte-level "
             "BPE) is; use an OpenVINO IR folder of this model, which brings its own tokenizer");
   }
   GgufVocabulary vocabulary;
+  if (!metadata.contains("pre")) {
+    throw Error(
+        ErrorKind::kInvalidModel,
+        "tokenizer.ggml.pre is missing, as in GGUF files from before May 2024, and without it "
+        "texts would be cut into other tokens; convert the original model again, or use an "
+        "OpenVINO IR folder of it, which brings its own tokenizer");
+  }
   vocabulary.pre = required<std::string>(metadata, "pre");
   const std::size_t count = required<std::vector<std::string>>(metadata, "tokens").size();
   if (count == 0) invalid("it has no tokens");
@@ -188,7 +244,7 @@ GgufVocabulary read_gguf_vocabulary(const ov::AnyMap& metadata) {
   read_merges(metadata, vocabulary);
   hide_unreachable(types, vocabulary);
   read_prefix(metadata, vocabulary);
-  read_end_tokens(metadata, vocabulary);
+  read_end_tokens(metadata, types, vocabulary);
   return vocabulary;
 }
 

@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "ahead/error.h"
+#include "base/printable.h"
+#include "base/shortage_error.h"
 #include "base/text.h"
 #include "text/compiled_tokenizer.h"
 #include "text/end_tokens.h"
@@ -25,14 +27,17 @@ namespace {
 std::shared_ptr<ov::Model> read(ov::Core& core, const std::filesystem::path& path) {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) {
-    throw Error(ErrorKind::kInvalidModel,
-                path.string() + " is missing; export the model with its tokenizer");
+    throw Error(ErrorKind::kInvalidModel, path_in_quotes(path.string()) +
+                                              " is missing; export the model with its tokenizer "
+                                              "(optimum-cli export openvino does)");
   }
   try {
     return core.read_model(path.string());
   } catch (const std::exception& cause) {
+    const std::string what = path_in_quotes(path.string()) + " cannot be read";
+    throw_if_short(cause, what);
     throw Error(ErrorKind::kInvalidModel,
-                path.string() + " cannot be read: " + reason_of(cause.what()));
+                what + ": " + printable(reason_of(cause.what())) + "; export the tokenizer again");
   }
 }
 
@@ -137,7 +142,7 @@ std::vector<std::int32_t> end_tokens(const ov::Model& encoder,
       add_end_token(named->second.as<std::int32_t>(), ids);
     } catch (const std::exception&) {
       throw Error(ErrorKind::kInvalidModel,
-                  (folder / "openvino_tokenizer.xml").string() +
+                  path_in_quotes((folder / "openvino_tokenizer.xml").string()) +
                       " has an eos_token_id that is no number; export the tokenizer again");
     }
   }
@@ -164,13 +169,18 @@ std::unique_ptr<Tokenizer> make_ir_tokenizer(const std::filesystem::path& folder
   try {
     tame_decoder(decoder);
     const TamedEncoder tamed = tame_encoder(encoder);
-    return compile_tokenizer(
-        {.encoder = tamed.model, .decoder = decoder, .prefix = tamed.prefix, .end_tokens = ends});
+    return compile_tokenizer({.encoder = tamed.model,
+                              .decoder = decoder,
+                              .prefix = tamed.prefix,
+                              .end_tokens = ends,
+                              .find_end_tokens = true});
   } catch (const Error&) {
     throw;
   } catch (const std::exception& cause) {
+    const std::string what = path_in_quotes(folder.string()) + " has no tokenizer Ahead can run";
+    throw_if_short(cause, what);
     throw Error(ErrorKind::kInvalidModel,
-                folder.string() + " has no tokenizer Ahead can run: " + reason_of(cause.what()));
+                what + ": " + printable(reason_of(cause.what())) + "; export the tokenizer again");
   }
 }
 

@@ -5,8 +5,12 @@
 
 #include <openvino/core/attribute_visitor.hpp>
 #include <openvino/core/op_extension.hpp>
+#include <stdexcept>
+#include <string>
 
 #include "ahead/error.h"
+#include "base/printable.h"
+#include "base/shortage_error.h"
 
 namespace ahead::text {
 namespace {
@@ -40,11 +44,13 @@ NodeFactory::NodeFactory(const std::string& library) {
   void* symbol = handle == nullptr ? nullptr : dlsym(handle, "create_tokenizer_node");
   void* all = symbol == nullptr ? nullptr : dlsym(handle, "create_extensions");
   if (all == nullptr) {
-    const char* reason = dlerror();
-    throw Error(ErrorKind::kInvalidArgument, "cannot use \"" + library +
-                                                 "\" as the OpenVINO tokenizers extension: " +
-                                                 (reason == nullptr ? "unknown reason" : reason) +
-                                                 "; it has to be of the same version as OpenVINO");
+    const char* error = dlerror();
+    const std::string reason = error == nullptr ? "unknown reason" : error;
+    const std::string what =
+        "cannot use " + path_in_quotes(library) + " as the OpenVINO tokenizers extension";
+    throw_if_short(std::runtime_error(reason), what);
+    throw Error(ErrorKind::kInvalidArgument,
+                what + ": " + printable(reason) + "; it has to be of the same version as OpenVINO");
   }
   create_ = reinterpret_cast<Create>(symbol);
   reinterpret_cast<void (*)(std::vector<ov::Extension::Ptr>&)>(all)(registered_);

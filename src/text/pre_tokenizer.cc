@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ahead/error.h"
+#include "base/printable.h"
 
 namespace ahead::text {
 namespace {
@@ -48,12 +49,12 @@ std::vector<std::string> split_patterns(std::string_view pre) {
     if (entry.name == pre) return entry.patterns;
     known += (known.empty() ? "" : ", ") + std::string(entry.name);
   }
-  throw Error(
-      ErrorKind::kUnsupportedModel,
-      "the pre-tokenizer \"" + std::string(pre) +
-          "\" (tokenizer.ggml.pre) is not known, and a guess would give wrong tokens; known "
-          "are " +
-          known + ". Use an OpenVINO IR folder of this model, which brings its own tokenizer");
+  throw Error(ErrorKind::kUnsupportedModel,
+              "the pre-tokenizer " + in_quotes(pre) +
+                  " (tokenizer.ggml.pre) is not known, and a guess would give wrong tokens; known "
+                  "are " +
+                  known +
+                  ". Use an OpenVINO IR folder of this model, which brings its own tokenizer");
 }
 
 bool composes_characters(std::string_view pre) { return pre == "qwen2"; }

@@ -18,10 +18,12 @@ void require(bool holds, const std::string& what) {
 }
 
 [[noreturn]] void broken_logits(std::int64_t step, const std::string& what) {
-  throw Error(ErrorKind::kDevice, "the logits of generated token " + std::to_string(step) +
-                                      " are broken: " + what +
-                                      "; the device computed garbage, try another device or f32 "
-                                      "inference precision");
+  throw Error(
+      ErrorKind::kDevice,
+      "the logits of generated token " + std::to_string(step) + " are broken: " + what +
+          "; a weight in the model's file may be broken (compare the file's checksum with "
+          "that of its source, or fetch it again), or else the device computed garbage (try "
+          "another one, or --kv-type f32)");
 }
 
 }  // namespace
@@ -46,6 +48,12 @@ void Sampler::see(std::span<const std::int32_t> ids) {
     is_seen_[index] = true;
     seen_.push_back(id);
   }
+}
+
+void Sampler::check(std::span<const float> logits) {
+  if (logits.empty()) broken_logits(steps_, "there are none");
+  (void)checked_argmax(logits);
+  ++steps_;
 }
 
 std::int32_t Sampler::next(std::span<const float> logits) {

@@ -35,6 +35,9 @@ class Sampler {
   /// is NaN or +infinity, and when there is none or all are -infinity.
   [[nodiscard]] std::int32_t next(std::span<const float> logits);
 
+  /// Checks the logits of a step as next() does, for a token that is chosen elsewhere.
+  void check(std::span<const float> logits);
+
  private:
   struct Candidate {
     float logit;

@@ -60,6 +60,19 @@ TEST(Sampler, BrokenLogitsNameTheirPosition) {
   }
 }
 
+TEST(Sampler, LogitsOfATokenThatIsChosenElsewhereAreCheckedToo) {
+  Sampler sampler({});
+  sampler.check(std::vector<float>{0, 1});
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  expect_error(ErrorKind::kDevice, "token 1 are broken: number 1 of 2 is NaN", [&] {
+    sampler.check(std::vector<float>{0, nan});
+  });
+  expect_error(ErrorKind::kDevice, "there are none", [&] { sampler.check({}); });
+  // Both may be to blame.
+  expect_error(ErrorKind::kDevice, "model's file",
+               [&] { sampler.check(std::vector<float>{kInfinity}); });
+}
+
 TEST(Sampler, OptionsThatCannotBeAreRefusedByName) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   for (const float bad : {0.0F, -1.0F, kInfinity, nan}) {

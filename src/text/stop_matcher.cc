@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ahead/error.h"
+#include "base/printable.h"
 #include "base/utf8.h"
 
 namespace ahead::text {
@@ -18,7 +19,7 @@ StopMatcher::StopMatcher(std::vector<std::string> stop_strings)
     }
     if (!is_valid_utf8(stop)) {
       throw Error(ErrorKind::kInvalidArgument,
-                  "the stop string \"" + to_valid_utf8(stop) + "\" is not UTF-8; give it in UTF-8");
+                  "the stop string " + in_quotes(stop) + " is not UTF-8; give it in UTF-8");
     }
   }
 }

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "ahead/error.h"
+#include "base/printable.h"
 
 namespace ahead::text {
 namespace {
@@ -38,16 +39,18 @@ std::string beside_openvino() {
 std::string default_tokenizers_library() {
   if (const char* named = std::getenv(kVariable); named != nullptr && *named != '\0') {
     if (is_file(named)) return named;
-    throw Error(ErrorKind::kInvalidArgument, std::string(kVariable) + " names \"" + named +
-                                                 "\", which is no file; correct or unset it");
+    throw Error(ErrorKind::kInvalidArgument, std::string(kVariable) + " names " +
+                                                 path_in_quotes(named) +
+                                                 ", which is no file; correct or unset it");
   }
   const std::string beside = beside_openvino();
   if (!beside.empty() && is_file(beside)) return beside;
   const std::string built_in = AHEAD_TOKENIZERS_LIBRARY_PATH;
   if (is_file(built_in)) return built_in;
   throw Error(ErrorKind::kInvalidArgument,
-              "the OpenVINO tokenizers extension is neither at " + beside + " nor at " + built_in +
-                  "; run scripts/setup.sh, or set " + kVariable + " to libopenvino_tokenizers.so");
+              "the OpenVINO tokenizers extension is neither at " + path_in_quotes(beside) +
+                  " nor at " + path_in_quotes(built_in) + "; run scripts/setup.sh, or set " +
+                  kVariable + " to libopenvino_tokenizers.so");
 }
 
 }  // namespace ahead::text

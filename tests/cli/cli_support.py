@@ -5,6 +5,7 @@ Environment: AHEAD_BIN, the program; AHEAD_DEPS_DIR, the folder that scripts/set
 import atexit
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -15,6 +16,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 AHEAD = os.environ.get("AHEAD_BIN", str(ROOT / "build/release/ahead"))
 DEPS = pathlib.Path(os.environ.get("AHEAD_DEPS_DIR", ROOT / ".deps"))
 MODEL = os.environ.get("AHEAD_MODEL", str(DEPS / "model/SmolLM2-135M-Instruct.Q4_1.gguf"))
+# Four layers, a vocabulary of 305 and a context of 1024: for what does not depend on the model.
+TINY = str(DEPS / "test-qwen2.gguf")
 FORCED = str(ROOT / "data/forced.txt")
 
 # Histories of other runs are no part of a test, and tests leave none behind.
@@ -38,6 +41,33 @@ def ahead(*words, stdout=subprocess.PIPE):
 def start(*words, **options):
     return subprocess.Popen([AHEAD, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE, preexec_fn=default_signals, **options)
+
+
+def overlaps(result, trace):
+    """Pairs of a compile's record and a span of decode steps that ran at the same time."""
+    events = trace["traceEvents"]
+    rows = {event["tid"]: event["args"]["name"] for event in events
+            if event["ph"] == "M" and event["name"] == "thread_name"}
+    spans = [(rows[event["tid"]], event["name"], event["ts"], event["ts"] + event["dur"])
+             for event in events if event["ph"] == "X"]
+    records = {name_of(record): record for record in result["compiles"]}
+    return [(records[name], step) for row, name, begin, end in spans
+            for row2, step, begin2, end2 in spans
+            if row == "compiler" and name in records and
+            row2 == "device" and re.fullmatch(r"decode@\d+", step) and
+            begin < end2 and begin2 < end]
+
+
+def name_of(record):
+    """As the trace calls it."""
+    tier = f" tier {record['tier']}" if record["tier"] else ""
+    return f"{record['part']}@{record['rung']}{tier}"
+
+
+def hidden_compiles(result, trace):
+    """Compiles beside decode that nobody waited for."""
+    return {name_of(record) for record, _ in overlaps(result, trace)
+            if record["waited_s"] == 0}
 
 
 class CliTest(unittest.TestCase):

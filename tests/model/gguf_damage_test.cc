@@ -44,12 +44,12 @@ void expect_invalid(const fs::path& path, std::uintmax_t size) {
 }
 
 TEST(GgufDamage, AFileCutAtAnyOf260BytesIsRefusedClearly) {
-  const Copy copy(smollm2_gguf());
+  const Copy copy(qwen2_gguf());  // its header is read in no time; the real model's is cut below
   const auto whole = fs::file_size(copy.path());
   ASSERT_NO_THROW((void)model::read_gguf_header(copy.path().string()));
   std::vector<std::uintmax_t> cuts;
   for (std::uintmax_t i = 0; i < 60; ++i) cuts.push_back(whole - 1 - i * (whole / 60));
-  for (std::uintmax_t i = 0; i < 130; ++i) cuts.push_back(2'000'000 - i * 15'000);
+  for (std::uintmax_t i = 0; i < 130; ++i) cuts.push_back(13'000 - i * 100);
   for (std::uintmax_t i = 0; i < 70; ++i) cuts.push_back(i * 3);
   std::sort(cuts.rbegin(), cuts.rend());
   ASSERT_GE(cuts.size(), 260U);

@@ -2,8 +2,6 @@
 // partition, across boundaries that each comes to at its own time.
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -11,13 +9,15 @@
 #include <vector>
 
 #include "ahead/llm_pipeline.h"
+#include "parity/forced_text.h"
 #include "support/compare.h"
-#include "support/test_models.h"
 
 namespace ahead::test {
 namespace {
 
 const std::vector<std::int64_t> kLadder = {32, 48, 80, 128};
+/// Where a rung is the model again: no longer than three sequences need.
+const std::vector<std::int64_t> kShortLadder = {32, 48, 80};
 /// Tokens each sequence is forced along; every one crosses a boundary at least.
 constexpr std::size_t kForced = 30;
 
@@ -26,13 +26,6 @@ struct Text {
   std::vector<std::int32_t> ids;
   static constexpr std::size_t kBegin = 100;
 };
-
-Text forced_text(const Model& model) {
-  std::ifstream file(AHEAD_SOURCE_DIR "/data/forced.txt");
-  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  text.resize(4000);
-  return {model.encode(text)};
-}
 
 /// Beginnings of lengths on either side of the rungs, all of which go on in the same way.
 std::vector<std::vector<std::int32_t>> prompts(const Text& text, std::size_t count) {
@@ -67,7 +60,7 @@ Logits run(LLMPipeline& pipeline, const Text& text,
 PipelineConfig with(Partition partition, KvPolicy kv, std::optional<KvType> type,
                     Schedule schedule = Schedule::kOneAhead) {
   PipelineConfig config;
-  config.axes.ladder = kLadder;
+  config.axes.ladder = partition == Partition::kAttention ? kLadder : kShortLadder;
   config.axes.partition = partition;
   config.axes.kv = kv;
   config.axes.schedule = schedule;
@@ -83,13 +76,7 @@ struct Case {
   float tie;  ///< logits closer than that are as likely as one another
 };
 
-class BatchParity : public testing::TestWithParam<Case> {
- protected:
-  static const Model& model() {
-    static const Model once(smollm2_gguf());
-    return once;
-  }
-};
+class BatchParity : public testing::TestWithParam<Case> {};
 
 INSTANTIATE_TEST_SUITE_P(
     Partitions, BatchParity,
@@ -112,21 +99,18 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST_P(BatchParity, EverySequenceHasTheLogitsItHasAlone) {
   const Case& test = GetParam();
-  const Text text = forced_text(model());
-  ASSERT_GE(text.ids.size(), Text::kBegin + kForced);
+  const Text text{text_ids(smollm2(), Text::kBegin + kForced)};
+  // One pipeline for all of them: batches share what they can with what ran before.
+  LLMPipeline pipeline(smollm2(), "CPU", test.config);
   Logits alone;
-  {
-    LLMPipeline pipeline(model(), "CPU", test.config);
-    const auto sequences = prompts(text, test.batches.back());
-    for (std::size_t row = 0; row < sequences.size(); ++row) {
-      for (auto& [key, values] : run(pipeline, text, {sequences[row]})) {
-        alone[{static_cast<std::int64_t>(row), key.second}] = std::move(values);
-      }
+  const auto sequences = prompts(text, test.batches.back());
+  for (std::size_t row = 0; row < sequences.size(); ++row) {
+    for (auto& [key, values] : run(pipeline, text, {sequences[row]})) {
+      alone[{static_cast<std::int64_t>(row), key.second}] = std::move(values);
     }
   }
   for (const std::size_t batch : test.batches) {
     SCOPED_TRACE("batch " + std::to_string(batch));
-    LLMPipeline pipeline(model(), "CPU", test.config);
     RunResult result;
     const Logits together = run(pipeline, text, prompts(text, batch), &result);
     std::size_t compared = 0;

@@ -26,8 +26,46 @@ TEST(TokenizerContract, EmptyInputGivesNothing) {
   EXPECT_EQ(tokenizer->decode({}), "");
 }
 
-TEST(TokenizerContract, TheModelsEndTokenIsKnown) {
-  EXPECT_THAT(make_gguf_tokenizer(gguf_metadata())->end_tokens(), ElementsAre(2));
+TEST(TokenizerContract, TheModelsEndTokensAreKnown) {
+  // <|im_end|>, which the file names, and <|endoftext|>, which every runtime takes for an end.
+  EXPECT_THAT(make_gguf_tokenizer(gguf_metadata())->end_tokens(), ElementsAre(2, 0));
+}
+
+template <typename T>
+ov::Tensor one(ov::element::Type type, T value) {
+  ov::Tensor tensor(type, {});
+  *tensor.data<T>() = value;
+  return tensor;
+}
+
+TEST(TokenizerContract, AnEndThatTheFileDoesNotNameIsOne) {
+  ov::AnyMap metadata = gguf_metadata();
+  metadata["eos_token_id"] = one<std::uint32_t>(ov::element::u32, 0);
+  EXPECT_THAT(make_gguf_tokenizer(metadata)->end_tokens(), ElementsAre(0, 2));
+  // Spelled by an ordinary token it is none.
+  const ov::Tensor& before = metadata.at("token_type").as<ov::Tensor>();
+  ov::Tensor types(before.get_element_type(), before.get_shape());
+  before.copy_to(types);
+  types.data<std::int32_t>()[2] = 1;
+  metadata["token_type"] = types;
+  EXPECT_THAT(make_gguf_tokenizer(metadata)->end_tokens(), ElementsAre(0));
+}
+
+TEST(TokenizerContract, EndTokensMayBeIntegersOfAnyType) {
+  const std::vector<ov::Tensor> ids = {
+      one<std::uint8_t>(ov::element::u8, 9),   one<std::int8_t>(ov::element::i8, 9),
+      one<std::uint16_t>(ov::element::u16, 9), one<std::int16_t>(ov::element::i16, 9),
+      one<std::int32_t>(ov::element::i32, 9),  one<std::int64_t>(ov::element::i64, 9),
+      one<std::uint64_t>(ov::element::u64, 9)};
+  for (const ov::Tensor& id : ids) {
+    ov::AnyMap metadata = gguf_metadata();
+    metadata["eos_token_id"] = id;
+    // All ones say that there is none.
+    metadata["eot_token_id"] = one<std::int32_t>(ov::element::i32, -1);
+    metadata["eom_token_id"] = one<std::uint32_t>(ov::element::u32, 0xFFFFFFFF);
+    EXPECT_THAT(make_gguf_tokenizer(metadata)->end_tokens(), ElementsAre(9, 0, 2))
+        << id.get_element_type();
+  }
 }
 
 TEST(TokenizerContract, SmolLm2ExpectsNothingInFrontOfAText) {
@@ -135,10 +173,10 @@ TEST(TokenizerContract, CallsFromSeveralThreadsDoNotMix) {
 TEST(TokenizerContract, UnsupportedTokenizersAreRefusedByName) {
   ov::AnyMap metadata = gguf_metadata();
   metadata["pre"] = std::string("deepseek-llm");
-  expect_error(ErrorKind::kUnsupportedModel, "\"deepseek-llm\"",
+  expect_error(ErrorKind::kUnsupportedModel, "'deepseek-llm'",
                [&] { (void)make_gguf_tokenizer(metadata); });
   metadata["model"] = std::string("llama");
-  expect_error(ErrorKind::kUnsupportedModel, "\"llama\"",
+  expect_error(ErrorKind::kUnsupportedModel, "'llama'",
                [&] { (void)make_gguf_tokenizer(metadata); });
 }
 

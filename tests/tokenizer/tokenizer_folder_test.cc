@@ -49,11 +49,22 @@ class TokenizerFolder : public testing::Test {
   std::filesystem::path folder_;
 };
 
+// <|endoftext|>, number 0, is an end by its name, named or not.
 TEST_F(TokenizerFolder, EndTokensOfAllFilesAreUnited) {
-  EXPECT_THAT(make_ir_tokenizer(folder_)->end_tokens(), ElementsAre(2));
+  EXPECT_THAT(make_ir_tokenizer(folder_)->end_tokens(), ElementsAre(2, 0));
   write("generation_config.json", R"({"eos_token_id": [2, 0]})");
   write("config.json", R"({"eos_token_id": 7, "x": 1})");
   EXPECT_THAT(make_ir_tokenizer(folder_)->end_tokens(), ElementsAre(2, 0, 7));
+  write("generation_config.json", R"({"eos_token_id": 7})");
+  EXPECT_THAT(make_ir_tokenizer(folder_)->end_tokens(), ElementsAre(2, 7, 0));
+}
+
+TEST_F(TokenizerFolder, AFileAsPythonWritesItIsRead) {
+  write("config.json", R"({"time_step_limit": [0.0, Infinity], "x": NaN, "eos_token_id": 9})");
+  EXPECT_THAT(make_ir_tokenizer(folder_)->end_tokens(), ElementsAre(2, 9, 0));
+  write("config.json", "{\"eos_token_id\": 9,\n  x}");
+  expect_error(ErrorKind::kInvalidModel, "line 2, column 3",
+               [&] { (void)make_ir_tokenizer(folder_); });
 }
 
 TEST_F(TokenizerFolder, BrokenFilesAreRefused) {
@@ -70,7 +81,7 @@ TEST_F(TokenizerFolder, BrokenFilesAreRefused) {
   expect_error(ErrorKind::kInvalidModel, "openvino_detokenizer.xml",
                [&] { (void)make_ir_tokenizer(folder_); });
   std::filesystem::remove(folder_ / "openvino_tokenizer.xml");
-  expect_error(ErrorKind::kInvalidModel, "openvino_tokenizer.xml is missing",
+  expect_error(ErrorKind::kInvalidModel, "openvino_tokenizer.xml' is missing",
                [&] { (void)make_ir_tokenizer(folder_); });
 }
 
@@ -93,7 +104,7 @@ TEST_F(TokenizerFolder, EndTokensNestedWithoutEndAreRefusedNotFollowed) {
   }
   // Where it is nobody's business it does no harm.
   write("generation_config.json", R"({"x": )" + open + close + R"(, "eos_token_id": 5})");
-  EXPECT_THAT(make_ir_tokenizer(folder_)->end_tokens(), ElementsAre(2, 5));
+  EXPECT_THAT(make_ir_tokenizer(folder_)->end_tokens(), ElementsAre(2, 5, 0));
 }
 
 TEST_F(TokenizerFolder, AFileTooLargeToBeAConfigurationIsRefused) {
