@@ -147,15 +147,14 @@ bool Run::open_model() {
   if (!ladder.note.empty()) {
     display_.notice(ladder.note);
   }
-  auto tokens = unless_stopped(
-      stop_, [source = request_.prompt, material = files_.material, model = *model_] {
-        return tokens_of(
-            source, material,
-            {.vocabulary = model.facts().vocabulary,
-             .encode = [&](std::string_view text) { return model.encode(text); },
-             .prompt_ids = [&](std::string_view text) { return model.prompt_ids(text); },
-             .unspelled = [&](std::string_view text) { return model.unspelled(text); }});
-      });
+  auto tokens = unless_stopped(stop_, [source = request_.prompt, material = files_.material,
+                                       model = *model_] {
+    return tokens_of(source, material,
+                     {.vocabulary = model.facts().vocabulary,
+                      .encode = [&](std::string_view text) { return model.encode(text); },
+                      .prompt_ids = [&](std::string_view text) { return model.prompt_ids(text); },
+                      .unspelled = [&](std::string_view text) { return model.unspelled(text); }});
+  });
   if (!tokens) {
     return false;
   }
@@ -395,7 +394,8 @@ void report_notes(Outlet& err, const Outcome& outcome) {
   }
   for (const TraceEvent& event : outcome.result.trace) {
     if (event.name == "history" && !event.notes.empty()) {
-      report_note(err, event.notes.front().second);
+      report_note(err, event.notes.front().second +
+                           "; --history FILE keeps it elsewhere, --history none not at all");
       return;
     }
   }

@@ -137,6 +137,12 @@ std::string text_from(const Entries& entries) {
   return whole.dump() + "\n";
 }
 
+/// Without the paths that the library's own errors repeat.
+std::string reason_in(const std::exception& error) {
+  const auto* files = dynamic_cast<const std::filesystem::filesystem_error*>(&error);
+  return files != nullptr ? files->code().message() : error.what();
+}
+
 }  // namespace
 
 HistoryFile::Loaded HistoryFile::load(const std::string& key) const {
@@ -146,7 +152,7 @@ HistoryFile::Loaded HistoryFile::load(const std::string& key) const {
     }
     return {};
   } catch (const std::exception& error) {
-    return {.ignored = path_in_quotes(path_.string()) + " is not used: " + error.what()};
+    return {.ignored = path_in_quotes(path_.string()) + " is not used: " + reason_in(error)};
   }
 }
 
@@ -175,7 +181,10 @@ std::string HistoryFile::save(const std::string& key, const plan::History& histo
     replace_file(path_, text);
     return {};
   } catch (const std::exception& error) {
-    return "what was measured is not kept: " + std::string(error.what());
+    const bool named = dynamic_cast<const std::filesystem::filesystem_error*>(&error) == nullptr;
+    return "what was measured is not kept: " +
+           (named ? "" : "cannot write " + path_in_quotes(path_.string()) + ": ") +
+           reason_in(error);
   }
 }
 
