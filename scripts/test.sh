@@ -62,7 +62,8 @@ beside() { # COMMAND... ; its output goes to a file, its seconds and status into
   log="$(mktemp)"
   (
     begin=$SECONDS status=0
-    nice -n 19 "$@" >"$log" 2>&1 </dev/null || status=$?
+    renice -n 19 -p "$BASHPID" >/dev/null
+    "$@" >"$log" 2>&1 </dev/null || status=$?
     printf '%d %d\n' "$((SECONDS - begin))" "$status" >"$log.end"
   ) &
   beside_pid=$!
@@ -98,7 +99,7 @@ tests() { # PRESET CTEST-OPTION... ; fresh seeds of the simulator are told
   local preset="$1"
   shift
   ctest --preset "$preset" --no-tests=error "$@" || return
-  grep -h '^fresh seeds' "build/$preset/Testing/Temporary/LastTest.log" || true
+  grep -h '^fresh seeds' "build/$preset/Testing/Temporary/LastTest.log" 2>/dev/null || true
 }
 
 lint() {

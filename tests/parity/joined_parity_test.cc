@@ -87,7 +87,7 @@ TEST(JoinedParity, TheHostsProductsAreTheDevices) {
     EXPECT_GE(cosine(hosts[at], devices[at]), 0.9999999) << "token " << kTokens[at];
     EXPECT_EQ(top1(hosts[at]), top1(devices[at])) << "token " << kTokens[at];
   }
-  EXPECT_NE(top1(devices.front()), top1(devices.back())) << "the tokens were read";
+  EXPECT_NE(devices.front(), devices.back()) << "the tokens were read";
 }
 
 }  // namespace
