@@ -30,15 +30,15 @@ void inspect(const InspectFlags& flags) {
   const Partition partition =
       flags.partition ? parse_partition(*flags.partition) : default_design().partition;
   const Model model(flags.model);
-  const InspectInput input{.facts = model.facts(),
-                           .sha256 = model.sha256(),
-                           .load_s = model.load_s(),
-                           .ladder = choose_ladder({.asked = asked,
-                                                   .otherwise = {.trained_context =
-                                                                     model.facts().trained_context}})
-                                         .rungs,
-                           .prefill_chunk = PipelineConfig{}.prefill_chunk,
-                           .partition = partition};
+  const InspectInput input{
+      .facts = model.facts(),
+      .sha256 = model.sha256(),
+      .load_s = model.load_s(),
+      .ladder = choose_ladder({.asked = asked,
+                               .otherwise = {.trained_context = model.facts().trained_context}})
+                    .rungs,
+      .prefill_chunk = PipelineConfig{}.prefill_chunk,
+      .partition = partition};
   write_text(flags.json ? inspect_json(input) : inspect_text(input));
 }
 

@@ -189,10 +189,12 @@ TEST_F(Prompts, AFileThatCanNotBeReadIsNamed) {
 }
 
 TEST_F(Prompts, WhatTheVocabularyCannotSpellIsToldOnceOrIsNoPrompt) {
-  const PromptTokens some = tokens({.file = file("p.txt", "a\x04" "b\x04")});
+  const PromptTokens some = tokens({.file = file("p.txt",
+                                                 "a\x04"
+                                                 "b\x04")});
   EXPECT_THAT(some.prompt, ElementsAre('a', 'b'));
-  EXPECT_THAT(some.notes,
-              ElementsAre(AllOf(HasSubstr("p.txt"), HasSubstr("2 characters"), HasSubstr("U+0004"))));
+  EXPECT_THAT(some.notes, ElementsAre(AllOf(HasSubstr("p.txt"), HasSubstr("2 characters"),
+                                            HasSubstr("U+0004"))));
   EXPECT_THAT(refusal({.file = file("q.txt", "\x04\x04")}),
               AllOf(HasSubstr("q.txt"), HasSubstr("U+0004"), Not(HasSubstr("is empty"))));
   EXPECT_THAT(tokens({.batch_file = file("b.txt", "a\x04\nb\nc\x04\n")}).notes,
@@ -201,7 +203,8 @@ TEST_F(Prompts, WhatTheVocabularyCannotSpellIsToldOnceOrIsNoPrompt) {
 }
 
 TEST_F(Prompts, AFirstTokenThatIsThereAlreadyIsTold) {
-  const PromptTokens made = tokens({.text = "\x01" "b"});
+  const PromptTokens made = tokens({.text = "\x01"
+                                            "b"});
   EXPECT_THAT(made.prompt, ElementsAre(1, 'b'));
   EXPECT_THAT(made.notes, ElementsAre(HasSubstr("second time")));
 }

@@ -117,11 +117,10 @@ std::string summary(const RunResult& result) {
   out += boundary_table(result);
   out += item("KV reserved", bytes(memory.kv_reserved_avg_bytes) + " average, " +
                                  bytes(memory.kv_reserved_peak_bytes) + " peak");
-  out += item("KV committed",
-              memory.kv_committed_peak_bytes < 0
-                  ? "not known: the kernel does not tell"
-                  : bytes(memory.kv_committed_avg_bytes) + " average, " +
-                        bytes(memory.kv_committed_peak_bytes) + " peak");
+  out += item("KV committed", memory.kv_committed_peak_bytes < 0
+                                  ? "not known: the kernel does not tell"
+                                  : bytes(memory.kv_committed_avg_bytes) + " average, " +
+                                        bytes(memory.kv_committed_peak_bytes) + " peak");
   if (!result.kv_fallback.empty()) {
     out += item("KV fallback", result.kv_fallback);
   }

@@ -17,7 +17,9 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-std::string text_of(const std::string& bytes) { return plain_text("--prompt-file 'p'", bytes).text; }
+std::string text_of(const std::string& bytes) {
+  return plain_text("--prompt-file 'p'", bytes).text;
+}
 
 TEST(PlainText, IsTheSameHoweverAnEditorWroteIt) {
   for (const std::string& bytes :

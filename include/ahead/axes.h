@@ -127,10 +127,10 @@ struct DefaultLadder {
   std::string note;  ///< why it ends below the trained context; empty where it does not
 };
 
-/// Doubles from 1024 tokens to the trained context, whose last 127 tokens may go unused: a rung that
-/// a request does not come to costs it nothing. It stays at kDefaultTop where the schedule compiles
-/// the top before the first token or the policy holds memory for it, and where the model does not
-/// say its context. Throws Error(kUnsupportedModel) where not even the smallest rung fits.
+/// Doubles from 1024 tokens to the trained context, whose last 127 tokens may go unused: a rung
+/// that a request does not come to costs it nothing. It stays at kDefaultTop where the schedule
+/// compiles the top before the first token or the policy holds memory for it, and where the model
+/// does not say its context. Throws Error(kUnsupportedModel) where not even the smallest rung fits.
 [[nodiscard]] DefaultLadder default_ladder(const LadderQuery& query);
 
 inline constexpr std::int64_t kDefaultTop = 8192;

@@ -99,11 +99,11 @@ TEST(DefaultLadder, DoublesToTheTrainedContextBecauseTheTopCostsNothing) {
     EXPECT_EQ(ladder.rungs, doubling(trained));
     EXPECT_EQ(ladder.note, "");
   }
-  EXPECT_EQ(default_ladder({.trained_context = 32768,
-                            .schedule = Schedule::kOneAhead,
-                            .kv = KvPolicy::kCopyGrow})
-                .rungs,
-            doubling(32768));
+  EXPECT_EQ(
+      default_ladder(
+          {.trained_context = 32768, .schedule = Schedule::kOneAhead, .kv = KvPolicy::kCopyGrow})
+          .rungs,
+      doubling(32768));
 }
 
 TEST(DefaultLadder, EndsInAWholeBlockWhereTheContextIsNoDoubling) {

@@ -213,8 +213,7 @@ struct LLMPipeline::Impl {
         executor({.cores = cores.compile_cores, .pinning = pinning_of(config.compile_cores)}),
         helper(helper_on(cores.device_cores, pinning_of(config.device_cores))),
         programs({.backend = backend(graph, core), .device = device, .helper = helper.get()},
-                 executor,
-                 clock) {}
+                 executor, clock) {}
 
   /// What the planner knows of the model.
   [[nodiscard]] runtime::Prospects::Options prospects() const {

@@ -122,10 +122,10 @@ std::map<std::int64_t, Agreement> run_beside(const RunResult& result,
       agreements[step.position] = compare(found->second->values, step.values);
     }
   };
-  const RunResult control = run_control(
-      control_axes(result.axes, result.tokens.prompt +
-                                    static_cast<std::int64_t>(result.token_ids.size())),
-      config);
+  const RunResult control =
+      run_control(control_axes(result.axes, result.tokens.prompt +
+                                                static_cast<std::int64_t>(result.token_ids.size())),
+                  config);
   if (!control.error.empty()) {
     throw Error(ErrorKind::kCompileFailed, "the control of --verify failed: " + control.error);
   }

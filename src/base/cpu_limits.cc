@@ -107,16 +107,15 @@ std::optional<double> read_cpu_quota(const CpuBooks& books) {
     if (!version2 && !lists(controllers, "cpu")) continue;
     const std::optional<Mount> mount = mount_of(books.mounts, version2);
     if (!mount) continue;
-    limit = narrower(limit, version2 ? narrowest(*mount, path, quota_v2)
-                                     : narrowest(*mount, path, quota_v1));
+    limit = narrower(
+        limit, version2 ? narrowest(*mount, path, quota_v2) : narrowest(*mount, path, quota_v1));
   }
   return limit;
 }
 
 int read_physical_core(int core, const CpuBooks& books) {
   // "0,4" or "0-1": the first number is the lowest.
-  std::ifstream file(books.cpus / ("cpu" + std::to_string(core)) /
-                     "topology/thread_siblings_list");
+  std::ifstream file(books.cpus / ("cpu" + std::to_string(core)) / "topology/thread_siblings_list");
   int first = core;
   return file >> first && first >= 0 && first <= core ? first : core;
 }

@@ -70,7 +70,8 @@ TEST_F(CpuLimitsTest, AGroupOutsideTheMountIsTheMountsOwn) {
 
 TEST_F(CpuLimitsTest, BooksThatMakeNoSenseLimitNothing) {
   write("cgroup", "nonsense\n0:/:\n::::\n0::/x\n");
-  write("mountinfo", "nonsense - \n30 - cgroup2\n30 20 0:26 / " + in("v2") + " rw - cgroup2 a rw\n");
+  write("mountinfo",
+        "nonsense - \n30 - cgroup2\n30 20 0:26 / " + in("v2") + " rw - cgroup2 a rw\n");
   for (const char* text : {"", "x y\n", "0 0\n", "-5 100\n", "100 -5\n", "1e999 1\n"}) {
     write("v2/x/cpu.max", text);
     EXPECT_EQ(read_cpu_quota(books()), std::nullopt) << text;

@@ -21,9 +21,8 @@ bool is_obeyed(char32_t code) {
   constexpr Range kObeyed[] = {{0x00, 0x1F},     {0x7F, 0x9F},     {0x061C, 0x061C},
                                {0x200E, 0x200F}, {0x2028, 0x202E}, {0x2066, 0x2069},
                                {0xFEFF, 0xFEFF}, {0xFFF9, 0xFFFB}, {0xE0000, 0xE007F}};
-  return std::any_of(std::begin(kObeyed), std::end(kObeyed), [&](const Range& range) {
-    return code >= range.first && code <= range.last;
-  });
+  return std::any_of(std::begin(kObeyed), std::end(kObeyed),
+                     [&](const Range& range) { return code >= range.first && code <= range.last; });
 }
 
 bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }

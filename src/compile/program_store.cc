@@ -268,10 +268,10 @@ struct ProgramStore::Shared : std::enable_shared_from_this<Shared> {
       error = std::current_exception();
     } catch (const std::exception& cause) {
       error = std::make_exception_ptr(Error(
-          ErrorKind::kCompileFailed, "compiling " + to_string(shape) + " on " + options.device +
-                                         " failed: " + reason_of(cause.what()) + "; " +
-                                         resource_remedy(cause).value_or(
-                                             "try another --partition or a smaller --ladder")));
+          ErrorKind::kCompileFailed,
+          "compiling " + to_string(shape) + " on " + options.device +
+              " failed: " + reason_of(cause.what()) + "; " +
+              resource_remedy(cause).value_or("try another --partition or a smaller --ladder")));
     }
     const std::lock_guard lock(mutex);
     Entry& entry = entries[shape];

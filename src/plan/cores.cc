@@ -67,8 +67,8 @@ CoreChoice by_rule(const CoreQuery& query) {
   CoreChoice choice;
   choice.reading_threads = query.gain.reading > 1 ? most : 1;
   choice.decoding_threads = query.gain.decoding > 1 ? most : 1;
-  const auto device = static_cast<std::ptrdiff_t>(
-      std::max(choice.reading_threads, choice.decoding_threads));
+  const auto device =
+      static_cast<std::ptrdiff_t>(std::max(choice.reading_threads, choice.decoding_threads));
   choice.device_cores = numbers_of({all.begin(), all.begin() + device});
   choice.compile_cores =
       left_by({all.begin(), all.begin() + choice.decoding_threads}, query.limits);

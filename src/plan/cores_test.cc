@@ -23,8 +23,8 @@ std::vector<CpuCore> plain(int count, int first = 0) {
 }
 
 /// A query step by step: GCC 12 warns of the members that a braced one leaves out.
-CoreQuery query_of(std::vector<CpuCore> cores, std::optional<double> quota = {},
-                   Cores device = {}, Cores compile = {}) {
+CoreQuery query_of(std::vector<CpuCore> cores, std::optional<double> quota = {}, Cores device = {},
+                   Cores compile = {}) {
   CoreQuery query;
   query.limits.cores = std::move(cores);
   query.limits.quota_cores = quota;
@@ -74,8 +74,7 @@ TEST_P(DefaultCores, AreAsTheTableSays) {
 INSTANTIATE_TEST_SUITE_P(
     Table, DefaultCores,
     testing::Values(
-        Row{"one", plain(1), {}, true, 1, {0}, {0}},
-        Row{"two", plain(2), {}, true, 2, {0, 1}, {1}},
+        Row{"one", plain(1), {}, true, 1, {0}, {0}}, Row{"two", plain(2), {}, true, 2, {0, 1}, {1}},
         Row{"two_and_no_compile", plain(2), {}, false, 2, {0, 1}, {1}},
         Row{"three", plain(3), {}, true, 3, {0, 1, 2}, {1, 2}},
         Row{"four_leave_one_to_compiles", plain(4), {}, true, 3, {0, 1, 2}, {1, 2, 3}},
@@ -141,10 +140,8 @@ TEST(ChosenCores, WhatTheSystemDoesNotTellIsOneThreadAndNoPinning) {
 }
 
 TEST(ChosenCores, TheReasonNamesWhatDecided) {
-  EXPECT_THAT(choose_cores(query_of(plain(8), 1.5)).reason,
-              HasSubstr("quota of 1.5 cores"));
-  EXPECT_THAT(choose_cores(query_of(plain(2))).reason,
-              HasSubstr("a second thread slows decoding"));
+  EXPECT_THAT(choose_cores(query_of(plain(8), 1.5)).reason, HasSubstr("quota of 1.5 cores"));
+  EXPECT_THAT(choose_cores(query_of(plain(2))).reason, HasSubstr("a second thread slows decoding"));
   EXPECT_THAT(choose_cores(query_of(plain(2), {}, {1})).reason, HasSubstr("named"));
 }
 

@@ -50,8 +50,7 @@ void find_unspelled(const Tokenizer& tokenizer, std::span<const std::string_view
 
 std::string name_of(std::string_view character) {
   std::array<char, 16> name{};
-  std::snprintf(name.data(), name.size(), "U+%04X",
-                static_cast<unsigned>(code_point(character)));
+  std::snprintf(name.data(), name.size(), "U+%04X", static_cast<unsigned>(code_point(character)));
   return name.data();
 }
 
