@@ -168,8 +168,8 @@ TEST_F(Prompts, ThereIsExactlyOnePrompt) {
 }
 
 TEST_F(Prompts, WithoutTokensThereIsNothingToGoOnFrom) {
-  EXPECT_THAT(refusal({.text = ""}), HasSubstr("prompt is empty"));
-  EXPECT_THAT(refusal({.file = file("p.txt", "")}), HasSubstr("prompt is empty"));
+  EXPECT_THAT(refusal({.text = ""}), HasSubstr("is empty"));
+  EXPECT_THAT(refusal({.file = file("p.txt", "")}), HasSubstr("is empty"));
   EXPECT_THAT(refusal({.text = "a", .forced_file = file("f.txt", "")}), HasSubstr("no token"));
 }
 
