@@ -170,7 +170,7 @@ TEST_F(Prompts, ThereIsExactlyOnePrompt) {
 TEST_F(Prompts, WithoutTokensThereIsNothingToGoOnFrom) {
   EXPECT_THAT(refusal({.text = ""}), HasSubstr("is empty"));
   EXPECT_THAT(refusal({.file = file("p.txt", "")}), HasSubstr("is empty"));
-  EXPECT_THAT(refusal({.text = "a", .forced_file = file("f.txt", "")}), HasSubstr("no token"));
+  EXPECT_THAT(refusal({.text = "a", .forced_file = file("f.txt", "")}), HasSubstr("is empty"));
 }
 
 TEST_F(Prompts, APromptLeavesSomethingToForce) {
