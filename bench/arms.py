@@ -6,8 +6,8 @@ usage: arms.py [--rounds N] [--json FILE] MEASURES AHEAD MODEL ARM... [-- OPTION
 An ARM is NAME=OPTIONS, as in 'two=--device-cores 0,1'; the OPTIONS behind -- are every arm's. Each
 round runs every arm once, in a fresh process and in an order that turns by one each round. MEASURES is
 a list of read_s (prompt through the device), first_token_s, decode_ms (a token), rss_mib, with commas
-between. Prints the median of each, its spread, and its ratio to the best arm's and to the first arm's:
-the median of the rounds' own ratios. Standard library only.
+between. Prints the median of each, its spread, its ratio to the least median of all arms, and the
+median of the rounds' own ratios to the first arm. Standard library only.
 """
 
 import argparse
@@ -48,7 +48,6 @@ def split_arguments(arguments: list[str]) -> tuple[list[str], list[str]]:
 def compare(samples: dict[str, list[float]]) -> list[dict]:
     """A row an arm; samples of one round stand at one index."""
     rounds = range(len(next(iter(samples.values()))))
-    best = [min(values[i] for values in samples.values()) for i in rounds]
     first = next(iter(samples.values()))
     rows = []
     for name, values in samples.items():
@@ -56,7 +55,6 @@ def compare(samples: dict[str, list[float]]) -> list[dict]:
             "arm": name, "median": statistics.median(values), "least": min(values),
             "most": max(values),
             "to_best": statistics.median(values) / min(map(statistics.median, samples.values())),
-            "to_best_of_round": statistics.median([values[i] / best[i] for i in rounds]),
             "to_first": statistics.median([values[i] / first[i] for i in rounds])})
     return rows
 

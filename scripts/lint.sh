@@ -62,7 +62,7 @@ if $changed; then
   base="$(base_of 2>/dev/null)"
   if [[ -n "$base" ]]; then
     say "what changed since $(git log -1 --format='%h (%s)' "$base")"
-    mapfile -t files < <(git diff --numstat --diff-filter=d "$base" -- '*.cc' '*.h' |
+    mapfile -t files < <(git diff --no-renames --numstat --diff-filter=d "$base" -- '*.cc' '*.h' |
       sort -k 1,1nr -k 3 | cut -f 3)
     ((${#files[@]})) || {
       say "no source changed"

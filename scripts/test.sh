@@ -68,7 +68,7 @@ beside() { # COMMAND... ; its output goes to a file, its seconds and status into
   ) &
   beside_pid=$!
   # shellcheck disable=SC2064
-  trap "kill $beside_pid 2>/dev/null || true; rm -f $log $log.end" EXIT
+  trap "pkill -P $beside_pid 2>/dev/null; kill $beside_pid 2>/dev/null || true; rm -f $log $log.end" EXIT
 }
 
 join() { # PART STEP ; what beside() began has ended

@@ -5,12 +5,16 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "ahead/error.h"
+#include "base/outlet.h"
 #include "base/printable.h"
 #include "base/replace_file.h"
 
@@ -34,6 +38,36 @@ std::string words(const NamedFile& file) { return file.option + " " + path_in_qu
 
 [[noreturn]] void refuse(const std::string& what) {
   throw Error(ErrorKind::kInvalidArgument, what);
+}
+
+// What an exporter writes into a folder: others may have put their results there too.
+bool is_of_model(const fs::path& path) {
+  constexpr std::array<std::string_view, 6> kJson = {
+      "config.json",           "generation_config.json", "tokenizer.json",
+      "tokenizer_config.json", "special_tokens_map.json", "vocab.json"};
+  constexpr std::array<std::string_view, 5> kEndings = {".xml", ".bin", ".gguf", ".safetensors",
+                                                        ".jinja"};
+  return std::find(kJson.begin(), kJson.end(), path.filename().string()) != kJson.end() ||
+         std::find(kEndings.begin(), kEndings.end(), path.extension().string()) != kEndings.end();
+}
+
+// Whether writing there takes something away: of a terminal, a pipe or a socket nothing is read
+// back.
+bool keeps_what_is_written(const std::string& path) {
+  struct stat info {};
+  return ::stat(path.c_str(), &info) != 0 || S_ISREG(info.st_mode) || S_ISBLK(info.st_mode);
+}
+
+// The descriptor that a path like /dev/fd/3 names.
+std::optional<int> descriptor_in(const std::string& path) {
+  for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
+    if (!path.starts_with(folder)) continue;
+    const std::string_view digits = std::string_view(path).substr(folder.size());
+    int fd = -1;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), fd);
+    if (error == std::errc() && end == digits.data() + digits.size() && fd >= 0) return fd;
+  }
+  return std::nullopt;
 }
 
 struct Known {
@@ -95,7 +129,7 @@ void CommandFiles::read_model(const std::string& option, const std::string& path
   std::error_code failed;
   for (fs::directory_iterator entry(path, failed), end; !failed && entry != end;
        entry.increment(failed)) {
-    inputs.push_back({option, entry->path().string()});
+    if (is_of_model(entry->path())) inputs.push_back({option, entry->path().string()});
   }
 }
 
@@ -112,6 +146,7 @@ void check_files(const CommandFiles& files) {
   std::vector<Known> written;
   for (const std::vector<NamedFile>& list : {files.kept, files.outputs}) {
     for (Known& output : known(list)) {
+      if (!keeps_what_is_written(output.file.path)) continue;
       if (const Known* const input = find(read, output.identity)) {
         refuse(words(output.file) + " is an input, " + words(input->file) +
                ", and would be written over; give another file");
@@ -132,6 +167,8 @@ Destination::Destination(NamedFile file) : file_(std::move(file)) {
   for (const int fd : {STDERR_FILENO, STDOUT_FILENO}) {
     if (identity && identity == identity_of(fd)) stream_ = fd;
   }
+  // Who passes an open file reads that one, not another that took its name.
+  if (!stream_) stream_ = descriptor_in(file_.path);
   if (!stream_) check_replaceable(file_.path);
 }
 
@@ -150,8 +187,13 @@ void Destination::write(std::string_view contents, const Streams& streams) const
     streams.out.end_line();
     streams.out.write(contents);
     error = streams.out.error();
-  } else if (const int failed = streams.err.write(contents); failed != 0) {
-    error = "cannot write to standard error: " + std::generic_category().message(failed);
+  } else if (*stream_ == STDERR_FILENO) {
+    if (const int failed = streams.err.write(contents); failed != 0) {
+      error = "cannot write to standard error: " + std::generic_category().message(failed);
+    }
+  } else if (const int failed = Outlet(*stream_, {.stop = streams.stop}).write(contents);
+             failed != 0) {
+    error = std::generic_category().message(failed);
   }
   if (!error.empty()) {
     throw Error(ErrorKind::kIo, words(file_) + " is lost: " + error + "; give a file elsewhere");

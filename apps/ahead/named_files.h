@@ -40,7 +40,7 @@ struct CommandFiles {
   std::vector<NamedFile> outputs;
   std::vector<NamedFile> kept;  ///< read and written: a cache
 
-  /// A model: a file, or a folder and each file in it.
+  /// A model: a file, or a folder and each file in it that an exporter writes.
   void read_model(const std::string& option, const std::string& path);
   void read(const std::string& option, const std::optional<std::string>& path);
   void write(const std::string& option, const std::optional<std::string>& path);

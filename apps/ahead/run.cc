@@ -325,8 +325,14 @@ void Run::verify(Outcome& outcome) {
     config.inject_compile_failure.reset();
     GenerationConfig generation = asked;
     observe(generation);
+    generation.logits_observer = [compare = asked.logits_observer, tether = tether_](
+                                     const StepLogits& step) {
+      tether->through([&] { compare(step); });
+    };
     pipeline_ = std::make_shared<LLMPipeline>(*model_, request_.device, config);
-    return pipeline_->generate(tokens_.prompt, generation);
+    return unless_stuck([pipeline = pipeline_, prompt = tokens_.prompt, generation] {
+      return pipeline->generate(prompt, generation);
+    });
   };
   try {
     outcome.report = ahead::verify(outcome.result, recorder_, control);

@@ -137,7 +137,10 @@ void add_machine(CLI::App& command, RunRequest& request) {
              {"--history", "FILE",
               "Schedule planned: where it keeps what compiles and steps took, or none (default "
               "ahead/history.json in the user's cache folder)"},
-             [](const std::string& file) { return file == "none" ? std::string() : file; });
+             [](const std::string& file) {
+               if (file.empty()) refuse_option("--history", file, "a file, or none");
+               return file == "none" ? std::string() : file;
+             });
   OptionGroup hidden(command, "");
   hidden.read(config.inject_compile_failure, {"--inject-compile-failure", "RUNG=MESSAGE", ""},
               injected_failure, "RUNG=MESSAGE");

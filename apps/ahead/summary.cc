@@ -70,7 +70,7 @@ std::string cores_line(const RunResult& result) {
     out += ", compiles on " + std::to_string(cores.compile.size());
   }
   out += " (" + cores.reason + ")";
-  return out + (cores.pinned ? "" : ", not pinned: the kernel refused");
+  return out + (cores.pinned || cores.device.empty() ? "" : ", not pinned: the kernel refused");
 }
 
 std::string rung_table(const RunResult& result) {

@@ -122,6 +122,7 @@ struct LadderQuery {
   Schedule schedule = Schedule::kPlanned;
   KvPolicy kv = KvPolicy::kInPlace;
 };
+/// The ladder that default_ladder() chose.
 struct DefaultLadder {
   std::vector<std::int64_t> rungs;
   std::string note;  ///< why it ends below the trained context; empty where it does not
@@ -133,6 +134,7 @@ struct DefaultLadder {
 /// does not say its context. Throws Error(kUnsupportedModel) where not even the smallest rung fits.
 [[nodiscard]] DefaultLadder default_ladder(const LadderQuery& query);
 
+/// Where a default ladder ends when its top has a price, or the model's context is not known.
 inline constexpr std::int64_t kDefaultTop = 8192;
 
 /// Throws Error(kInvalidArgument) when `ladder` is empty, not strictly increasing, has a rung below

@@ -49,12 +49,20 @@ void drop_repeats(std::vector<int>& cores) {
 }
 
 /// Cores and threads for the device and for compiles.
-plan::CoreChoice cores_of(const PipelineConfig& config) {
-  return plan::choose_cores({.limits = cpu_limits(),
-                             .device_cores = config.device_cores,
-                             .compile_cores = config.compile_cores,
-                             .compiles_beside = config.axes.schedule != Schedule::kEager &&
-                                                config.axes.schedule != Schedule::kOnDemand});
+plan::CoreChoice cores_of(const PipelineConfig& config, const std::string& device) {
+  const Axes& axes = config.axes;
+  // See forms_of(): what takes any number of tokens reads and decodes, unless something faster
+  // comes behind it.
+  const bool joins = axes.schedule == Schedule::kPlanned && compile::runs_host_operations(device);
+  plan::CoreQuery query;
+  query.limits = cpu_limits();
+  query.device_cores = config.device_cores;
+  query.compile_cores = config.compile_cores;
+  query.compiles_beside =
+      axes.schedule != Schedule::kEager && axes.schedule != Schedule::kOnDemand;
+  query.decodes_apart =
+      axes.partition == Partition::kWhole || !compile::takes_any_tokens(device) || joins;
+  return plan::choose_cores(query);
 }
 
 /// Cores that somebody named are a demand, those that were chosen for him a wish.
@@ -207,7 +215,7 @@ struct LLMPipeline::Impl {
       : model(opened),
         device(std::move(device_name)),
         config(std::move(chosen)),
-        cores(cores_of(config)),
+        cores(cores_of(config, device)),
         decoder(*graph),
         forms(forms_of(config, device, cores.decoding_threads)),
         executor({.cores = cores.compile_cores, .pinning = pinning_of(config.compile_cores)}),

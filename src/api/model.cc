@@ -8,7 +8,6 @@
 #include "ahead/llm_pipeline.h"
 #include "api/model_impl.h"
 #include "base/clock.h"
-#include "base/mapped_files.h"
 #include "base/printable.h"
 #include "base/sha256.h"
 #include "base/shortage_error.h"
@@ -53,7 +52,6 @@ void read(const std::string& path, Model::Impl& impl) {
   model::ReadModel read = model::read_model(*impl.core, path);
   impl.tokenizer = tokenizer_of(read);
   impl.facts = facts_of(path, read);
-  watch_mapped(read.weights);
   impl.weights = std::move(read.weights);
   impl.decoder = std::make_shared<const model::Decoder>(std::move(read.decoder));
 }

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
+#include <new>
 #include <string>
 #include <system_error>
 
@@ -19,14 +21,45 @@ std::string joined(const std::vector<int>& cores) {
   return list;
 }
 
+/// A set of cores that grows: kernels of large machines know more than cpu_set_t holds.
+class CoreSet {
+ public:
+  explicit CoreSet(int cores)
+      : set_(CPU_ALLOC(static_cast<std::size_t>(cores))),
+        bytes_(CPU_ALLOC_SIZE(static_cast<std::size_t>(cores))) {
+    if (set_ == nullptr) throw std::bad_alloc();
+    CPU_ZERO_S(bytes_, set_);
+  }
+  ~CoreSet() { CPU_FREE(set_); }
+  CoreSet(const CoreSet&) = delete;
+  CoreSet& operator=(const CoreSet&) = delete;
+
+  void add(int core) { CPU_SET_S(static_cast<std::size_t>(core), bytes_, set_); }
+  [[nodiscard]] bool has(int core) const {
+    return CPU_ISSET_S(static_cast<std::size_t>(core), bytes_, set_) != 0;
+  }
+  [[nodiscard]] cpu_set_t* data() const { return set_; }
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+
+ private:
+  cpu_set_t* set_;
+  std::size_t bytes_;
+};
+
+constexpr int kUsualCores = 1024;
+constexpr int kMostCores = 1 << 16;
+
 /// 0, or errno where the kernel refuses.
 int try_pin(const std::vector<int>& cores) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
+  int most = kUsualCores;
   for (const int core : cores) {
-    if (core >= 0 && core < CPU_SETSIZE) CPU_SET(core, &set);
+    if (core < kMostCores) most = std::max(most, core + 1);
   }
-  return sched_setaffinity(0, sizeof set, &set) == 0 ? 0 : errno;
+  CoreSet set(most);
+  for (const int core : cores) {
+    if (core >= 0 && core < kMostCores) set.add(core);
+  }
+  return sched_setaffinity(0, set.bytes(), set.data()) == 0 ? 0 : errno;
 }
 
 /// What to do about cores that cannot be had: name others, or none where none can be named.
@@ -41,12 +74,17 @@ std::string remedy(int error, const std::vector<int>& before) {
 }  // namespace
 
 std::vector<int> allowed_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
   std::vector<int> cores;
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return cores;
-  for (int core = 0; core < CPU_SETSIZE; ++core) {
-    if (CPU_ISSET(core, &set)) cores.push_back(core);
+  for (int most = kUsualCores; most <= kMostCores; most *= 2) {
+    const CoreSet set(most);
+    if (sched_getaffinity(0, set.bytes(), set.data()) != 0) {
+      if (errno == EINVAL) continue;  // the set is smaller than the kernel's
+      return cores;
+    }
+    for (int core = 0; core < most; ++core) {
+      if (set.has(core)) cores.push_back(core);
+    }
+    return cores;
   }
   return cores;
 }
@@ -63,7 +101,7 @@ bool pin_current_thread(const std::vector<int>& cores, Pinning pinning) {
     };
     missing.erase(std::remove_if(missing.begin(), missing.end(), is_taken), missing.end());
     if (missing.empty()) return true;
-    try_pin(before);
+    if (!before.empty()) try_pin(before);
   }
   if (pinning == Pinning::kPreferred) return false;
   const std::string which = (missing.size() == 1 ? "core " : "cores ") + joined(missing);

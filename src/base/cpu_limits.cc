@@ -126,6 +126,7 @@ CpuLimits cpu_limits() {
     limits.cores.push_back({.number = core, .physical = read_physical_core(core)});
   }
   limits.quota_cores = read_cpu_quota();
+  limits.wide_vectors = __builtin_cpu_supports("avx512f") != 0;
   return limits;
 }
 

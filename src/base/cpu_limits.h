@@ -23,6 +23,8 @@ struct CpuLimits {
   /// Seconds of processor a second that the control groups of this process allow, the narrowest of
   /// them; none where nothing limits it or nobody tells.
   std::optional<double> quota_cores;
+  /// The processor computes over 512 bits at once (AVX-512).
+  bool wide_vectors = false;
 };
 
 /// Never throws: what cannot be read limits nothing.

@@ -85,10 +85,14 @@ bool mapped_is_watched() { return watched; }
 void check_mapped() {
   if (!page_gone) return;
   const std::string names = changed_files();
-  if (names.empty()) return;  // it was another's, or it is no longer in use
-  throw Error(ErrorKind::kIo, names +
-                                  " was cut short while it was in use; put the whole file back, "
-                                  "leave it alone meanwhile, and run again");
+  // Nothing changed: a disk that cannot be read does the same, and what was computed since is
+  // worth nothing either.
+  throw Error(ErrorKind::kIo,
+              names.empty()
+                  ? "a page of a file in use could not be read; check the disk that the model is "
+                    "on, and run again"
+                  : names + " was cut short while it was in use; put the whole file back, leave it "
+                            "alone meanwhile, and run again");
 }
 
 }  // namespace ahead

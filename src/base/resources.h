@@ -22,7 +22,7 @@ enum class Shortage {
 /// The same by its type and code as well; std::bad_alloc and std::system_error are known.
 [[nodiscard]] std::optional<Shortage> shortage_in(const std::exception& error);
 
-/// What to do, as the end of an error's line: "give it more memory (...)".
+/// What to do, as the end of an error's line, without a full stop.
 [[nodiscard]] std::string remedy_of(Shortage shortage);
 
 /// The remedy when something ran out; otherwise nothing, and the caller knows a better one.

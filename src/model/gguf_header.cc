@@ -281,6 +281,8 @@ void read_tensors(Reader& reader, std::uint64_t count, GgufHeader& header) {
     PlacedTensor read = read_tensor(reader);
     data_bytes = std::max(data_bytes, read.end);
     if (is_rope_factors(read.tensor)) {
+      constexpr std::size_t kMostFactors = 4;  // one for short and one for long texts, and spare
+      if (factors.size() == kMostFactors) reader.fail("too many tensors of rotary factors");
       header.rope_factors[read.tensor.name].resize(read.tensor.elements);
       factors.emplace_back(read.tensor.name, read.offset);
     }

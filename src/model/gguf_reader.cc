@@ -6,6 +6,7 @@
 
 #include "ahead/error.h"
 #include "base/input_file.h"
+#include "base/mapped_files.h"
 #include "base/printable.h"
 #include "base/shortage_error.h"
 #include "base/text.h"
@@ -116,6 +117,7 @@ std::shared_ptr<ov::Model> convert(const InputFile& file, const GgufHeader& head
 
 ReadModel read_gguf(const std::filesystem::path& path) {
   const auto file = std::make_shared<const InputFile>(path.string());
+  watch_mapped(file);  // the frontend maps it, and reads for seconds
   const GgufHeader header = read_gguf_header(*file);
   refuse_from_header(*file, header);
   const std::shared_ptr<ov::Model> graph = convert(*file, header);

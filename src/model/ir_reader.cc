@@ -7,6 +7,7 @@
 
 #include "ahead/error.h"
 #include "base/input_file.h"
+#include "base/mapped_files.h"
 #include "base/printable.h"
 #include "base/shortage_error.h"
 #include "base/text.h"
@@ -83,6 +84,7 @@ ReadModel read_ir_folder(ov::Core& core, const std::filesystem::path& folder) {
   const auto weights = folder / "openvino_model.bin";
   (void)opened(xml);
   const std::shared_ptr<const InputFile> file = opened(weights);
+  watch_mapped(file);
   look_at_tokenizer(folder);
   const ModelConfig config = read_model_config(folder);
   const std::shared_ptr<ov::Model> graph = read_graph(core, xml, *file);

@@ -10,19 +10,25 @@
 
 namespace ahead::plan {
 
-/// How much faster two threads are than one, as measured (docs/PERFORMANCE.md, "Cores"). More than
-/// two were not measured: a gain of two threads is taken for a gain of all.
+/// How much faster two threads are than one, as measured on the CPU device: docs/PERFORMANCE.md,
+/// "Cores". A gain above 1 pays.
 struct ThreadGain {
-  double reading = 1.7;
-  double decoding = 0.9;
+  double reading = 1;
+  double decoding = 1;
 };
+
+/// Where vectors are wide, one thread's products of 4-bit weights keep up with memory, and a second
+/// thread only adds its cost; where they are not, arithmetic bounds a token.
+[[nodiscard]] ThreadGain measured_gain(bool wide_vectors);
 
 struct CoreQuery {
   CpuLimits limits;
   std::vector<int> device_cores;   ///< named by the user; empty: to be chosen
   std::vector<int> compile_cores;  ///< likewise
   bool compiles_beside = true;     ///< compiles run while prompts are read and tokens are made
-  ThreadGain gain;
+  /// There are programs that only decode; otherwise those that read decode too.
+  bool decodes_apart = true;
+  std::optional<ThreadGain> gain;  ///< instead of measured_gain()
 };
 
 struct CoreChoice {
@@ -37,9 +43,13 @@ struct CoreChoice {
 /// Named cores are taken as they are: the device has a thread for each. Otherwise
 /// - reading has a thread for each physical core if that pays, but for one that is left to compiles
 ///   from kCoresToShare on, and no more than the control group's quota feeds;
-/// - decoding has as many if that pays, otherwise one;
+/// - decoding has kMostDecoding of them if that pays, otherwise one; where its programs are those
+///   that read, it has what they have;
 /// - compiles get the cores that decoding leaves, or where it leaves none all of them.
 [[nodiscard]] CoreChoice choose_cores(const CoreQuery& query);
+
+/// More were not measured for a token, which has too little work to share with many.
+inline constexpr int kMostDecoding = 2;
 
 /// With fewer, a core that reading left idle for a compile would cost it more than sharing does.
 inline constexpr int kCoresToShare = 4;

@@ -13,6 +13,7 @@ namespace ahead::plan {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 using Cores = std::vector<int>;
 
 /// Cores without a second thread.
@@ -63,6 +64,7 @@ TEST_P(DefaultCores, AreAsTheTableSays) {
   const Row& row = GetParam();
   CoreQuery query = query_of(row.cores, row.quota);
   query.compiles_beside = row.compiles_beside;
+  query.limits.wide_vectors = true;
   const CoreChoice choice = choose_cores(query);
   EXPECT_EQ(choice.reading_threads, row.reading);
   EXPECT_EQ(choice.decoding_threads, 1);
@@ -97,17 +99,47 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"quota_that_is_no_limit", plain(2), 1e300, true, 2, {0, 1}, {1}}),
     [](const auto& tested) { return tested.param.name; });
 
+TEST(ChosenCores, WhereVectorsAreNarrowTwoThreadsDecode) {
+  struct Case {
+    int cores;
+    std::optional<double> quota;
+    int reading;
+    int decoding;
+    Cores compile;
+  };
+  for (const Case& row : {Case{1, {}, 1, 1, {0}}, Case{2, {}, 2, 2, {0, 1}},
+                          Case{4, {}, 3, 2, {2, 3}}, Case{8, {}, 7, 2, range(2, 8)},
+                          Case{64, {}, 63, 2, range(2, 64)}, Case{8, 1.0, 1, 1, range(1, 8)},
+                          Case{8, 2.0, 2, 2, range(2, 8)}}) {
+    const CoreChoice choice = choose_cores(query_of(plain(row.cores), row.quota));
+    EXPECT_EQ(choice.reading_threads, row.reading) << row.cores;
+    EXPECT_EQ(choice.decoding_threads, row.decoding) << row.cores;
+    EXPECT_EQ(choice.compile_cores, row.compile) << row.cores;
+  }
+}
+
+TEST(ChosenCores, ProgramsThatReadAndDecodeHaveOneCountAndSaySo) {
+  CoreQuery query = query_of(plain(8));
+  query.limits.wide_vectors = true;
+  query.decodes_apart = false;
+  const CoreChoice choice = choose_cores(query);
+  EXPECT_EQ(choice.reading_threads, 7);
+  EXPECT_EQ(choice.decoding_threads, 7);
+  EXPECT_THAT(choice.reason, HasSubstr("the same programs"));
+}
+
 TEST(ChosenCores, ThreadsThatDoNotPayAreNotTaken) {
   CoreQuery query = query_of(plain(8));
-  query.gain = {.reading = 0.8, .decoding = 0.8};
+  query.gain = ThreadGain{.reading = 0.8, .decoding = 0.8};
   CoreChoice choice = choose_cores(query);
   EXPECT_EQ(choice.reading_threads, 1);
   EXPECT_EQ(choice.device_cores, Cores{0});
-  query.gain = {.reading = 1.7, .decoding = 1.3};
+  query.gain = ThreadGain{.reading = 0.8, .decoding = 1.3};
   choice = choose_cores(query);
-  EXPECT_EQ(choice.reading_threads, 7);
-  EXPECT_EQ(choice.decoding_threads, 7);
-  EXPECT_EQ(choice.compile_cores, Cores{7});
+  EXPECT_EQ(choice.reading_threads, 1);
+  EXPECT_EQ(choice.decoding_threads, 2);
+  EXPECT_EQ(choice.device_cores, (Cores{0, 1}));
+  EXPECT_EQ(choice.compile_cores, range(2, 8));
 }
 
 TEST(ChosenCores, NamedOnesAreTakenAsTheyAre) {
@@ -141,7 +173,11 @@ TEST(ChosenCores, WhatTheSystemDoesNotTellIsOneThreadAndNoPinning) {
 
 TEST(ChosenCores, TheReasonNamesWhatDecided) {
   EXPECT_THAT(choose_cores(query_of(plain(8), 1.5)).reason, HasSubstr("quota of 1.5 cores"));
-  EXPECT_THAT(choose_cores(query_of(plain(2))).reason, HasSubstr("a second thread slows decoding"));
+  EXPECT_THAT(choose_cores(query_of(plain(8), 1.5)).reason, Not(HasSubstr("left to compiles")));
+  EXPECT_THAT(choose_cores(query_of(plain(8))).reason, HasSubstr("left to compiles"));
+  CoreQuery wide = query_of(plain(2));
+  wide.limits.wide_vectors = true;
+  EXPECT_THAT(choose_cores(wide).reason, HasSubstr("a second thread slows decoding"));
   EXPECT_THAT(choose_cores(query_of(plain(2), {}, {1})).reason, HasSubstr("named"));
 }
 

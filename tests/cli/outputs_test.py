@@ -138,7 +138,8 @@ class WhatCannotBeWritten(Outputs):
         done = run(*SHORT, "--history", self.path("h.json"), small_files=True)
         self.assert_exit(done, OK)
         notes = [line for line in done.stderr.splitlines() if b"ahead: note" in line]
-        self.assertLessEqual(len(notes), 1, done.stderr)
+        self.assertEqual(len(notes), 1, done.stderr)
+        self.assertIn(b"h.json", notes[0])
 
     def test_a_folder_that_goes_away_costs_nothing_but_its_file(self):
         os.mkdir(self.path("gone"))
