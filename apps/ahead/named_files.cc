@@ -43,7 +43,7 @@ std::string words(const NamedFile& file) { return file.option + " " + path_in_qu
 // What an exporter writes into a folder: others may have put their results there too.
 bool is_of_model(const fs::path& path) {
   constexpr std::array<std::string_view, 6> kJson = {
-      "config.json",           "generation_config.json", "tokenizer.json",
+      "config.json",           "generation_config.json",  "tokenizer.json",
       "tokenizer_config.json", "special_tokens_map.json", "vocab.json"};
   constexpr std::array<std::string_view, 5> kEndings = {".xml", ".bin", ".gguf", ".safetensors",
                                                         ".jinja"};

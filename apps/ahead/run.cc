@@ -325,8 +325,8 @@ void Run::verify(Outcome& outcome) {
     config.inject_compile_failure.reset();
     GenerationConfig generation = asked;
     observe(generation);
-    generation.logits_observer = [compare = asked.logits_observer, tether = tether_](
-                                     const StepLogits& step) {
+    generation.logits_observer = [compare = asked.logits_observer,
+                                  tether = tether_](const StepLogits& step) {
       tether->through([&] { compare(step); });
     };
     pipeline_ = std::make_shared<LLMPipeline>(*model_, request_.device, config);

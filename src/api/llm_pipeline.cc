@@ -58,8 +58,7 @@ plan::CoreChoice cores_of(const PipelineConfig& config, const std::string& devic
   query.limits = cpu_limits();
   query.device_cores = config.device_cores;
   query.compile_cores = config.compile_cores;
-  query.compiles_beside =
-      axes.schedule != Schedule::kEager && axes.schedule != Schedule::kOnDemand;
+  query.compiles_beside = axes.schedule != Schedule::kEager && axes.schedule != Schedule::kOnDemand;
   query.decodes_apart =
       axes.partition == Partition::kWhole || !compile::takes_any_tokens(device) || joins;
   return plan::choose_cores(query);

@@ -91,8 +91,9 @@ void check_mapped() {
               names.empty()
                   ? "a page of a file in use could not be read; check the disk that the model is "
                     "on, and run again"
-                  : names + " was cut short while it was in use; put the whole file back, leave it "
-                            "alone meanwhile, and run again");
+                  : names +
+                        " was cut short while it was in use; put the whole file back, leave it "
+                        "alone meanwhile, and run again");
 }
 
 }  // namespace ahead

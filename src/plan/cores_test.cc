@@ -107,10 +107,10 @@ TEST(ChosenCores, WhereVectorsAreNarrowTwoThreadsDecode) {
     int decoding;
     Cores compile;
   };
-  for (const Case& row : {Case{1, {}, 1, 1, {0}}, Case{2, {}, 2, 2, {0, 1}},
-                          Case{4, {}, 3, 2, {2, 3}}, Case{8, {}, 7, 2, range(2, 8)},
-                          Case{64, {}, 63, 2, range(2, 64)}, Case{8, 1.0, 1, 1, range(1, 8)},
-                          Case{8, 2.0, 2, 2, range(2, 8)}}) {
+  for (const Case& row :
+       {Case{1, {}, 1, 1, {0}}, Case{2, {}, 2, 2, {0, 1}}, Case{4, {}, 3, 2, {2, 3}},
+        Case{8, {}, 7, 2, range(2, 8)}, Case{64, {}, 63, 2, range(2, 64)},
+        Case{8, 1.0, 1, 1, range(1, 8)}, Case{8, 2.0, 2, 2, range(2, 8)}}) {
     const CoreChoice choice = choose_cores(query_of(plain(row.cores), row.quota));
     EXPECT_EQ(choice.reading_threads, row.reading) << row.cores;
     EXPECT_EQ(choice.decoding_threads, row.decoding) << row.cores;

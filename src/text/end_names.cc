@@ -33,9 +33,7 @@ constexpr std::array kNames = {
     "[|endofturn|]"sv,       // EXAONE
     "<end_of_utterance>"sv,  // SmolVLM
     // Behind what was filled in, Qwen Coder goes on to another file.
-    "<|fim_pad|>"sv,
-    "<|repo_name|>"sv,
-    "<|file_sep|>"sv,
+    "<|fim_pad|>"sv, "<|repo_name|>"sv, "<|file_sep|>"sv,
     "<\xEF\xBD\x9C"
     "end\xE2\x96\x81of\xE2\x96\x81sentence\xEF\xBD\x9C>"sv,  // DeepSeek
 };
