@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "ahead/llm_pipeline.h"
+#include "base/affinity.h"
 #include "openvino/runtime/core.hpp"
 #include "openvino/runtime/properties.hpp"
 #include "parity/forced_text.h"
@@ -32,6 +33,8 @@ struct Variant {
   Partition partition = Partition::kWhole;
   std::optional<KvType> kv_type = KvType::kF32;
   std::vector<std::int64_t> ladder = {64, 128, 256};
+  /// Empty: chosen. One thread has a faster form to change to on every processor.
+  std::vector<int> device_cores;
 };
 
 Forced run_forced(const Model& model, const std::vector<std::int32_t>& ids,
@@ -41,6 +44,7 @@ Forced run_forced(const Model& model, const std::vector<std::int32_t>& ids,
   config.axes.partition = variant.partition;
   config.kv_type = variant.kv_type;
   config.prefill_chunk = 32;
+  config.device_cores = variant.device_cores;
   LLMPipeline pipeline(model, "CPU", config);
   Forced forced;
   forced.logits.resize(ids.size());
@@ -100,7 +104,8 @@ TEST(OracleParity, GgufOnEveryCutOverAForcedText) {
     const std::size_t tokens =
         blocks && std::getenv("AHEAD_LONG_TESTS") == nullptr ? 110 : kLongForced;
     const std::vector<std::int32_t> some(ids.begin(), ids.begin() + kPrompt + tokens);
-    const Forced made = run_forced(model, some, {partition, kv_type, ladder});
+    const Forced made =
+        run_forced(model, some, {partition, kv_type, ladder, {allowed_cores().front()}});
     if (!blocks) {
       expect_parity(made, oracle, 0.999);
       EXPECT_GE(decisions(made.result, "use"), 1U) << "both forms of the planner are compared";
