@@ -31,7 +31,7 @@ class TextOutput {
   bool emit(const std::string& piece);
 
   const text::Tokenizer& tokenizer_;
-  const Streamer& streamer_;
+  const Streamer streamer_;
   const bool ignore_eos_;
   text::Utf8Stream characters_;
   text::StopMatcher stops_;

@@ -29,9 +29,9 @@ class TextOutputTest : public testing::Test {
     Output made;
     const Streamer streamer = [&](std::string_view text) {
       made.pieces.emplace_back(text);
-      return answer;
+      return answer_;
     };
-    TextOutput output(tokenizer, config, streams ? streamer : Streamer());
+    TextOutput output(tokenizer_, config_, streams_ ? streamer : Streamer());
     for (const std::int32_t id : ids) {
       ++made.taken;
       made.end = output.accept(id);
@@ -40,12 +40,12 @@ class TextOutputTest : public testing::Test {
     output.finish(made.row);
     return made;
   }
-  Output feed(std::string_view text) { return feed(tokenizer.encode(text)); }
+  Output feed(std::string_view text) { return feed(tokenizer_.encode(text)); }
 
-  const FakeTokenizer tokenizer{{FakeTokenizer::kEnd, FakeTokenizer::kEnd + 1}};
-  GenerationConfig config;
-  StreamingStatus answer = StreamingStatus::kRunning;
-  bool streams = true;
+  const FakeTokenizer tokenizer_{{FakeTokenizer::kEnd, FakeTokenizer::kEnd + 1}};
+  GenerationConfig config_;
+  StreamingStatus answer_ = StreamingStatus::kRunning;
+  bool streams_ = true;
 };
 
 TEST_F(TextOutputTest, ACharacterSplitBetweenTokensIsGivenOutWhole) {
@@ -63,7 +63,7 @@ TEST_F(TextOutputTest, WhatEndsInsideACharacterEndsWithAReplacementCharacter) {
 }
 
 TEST_F(TextOutputTest, EveryEndTokenEndsItAndHasNoText) {
-  for (const std::int32_t end : tokenizer.end_tokens()) {
+  for (const std::int32_t end : tokenizer_.end_tokens()) {
     const Output made = feed(std::vector<std::int32_t>{'h', 'i', end, 'x'});
     EXPECT_EQ(made.end, FinishReason::kStop);
     EXPECT_EQ(made.row.text, "hi");
@@ -73,17 +73,17 @@ TEST_F(TextOutputTest, EveryEndTokenEndsItAndHasNoText) {
 
 TEST_F(TextOutputTest, AnIgnoredEndTokenAndOneThatIsForcedEndNothing) {
   const std::vector<std::int32_t> ids = {'h', FakeTokenizer::kEnd, 'i'};
-  config.ignore_eos = true;
+  config_.ignore_eos = true;
   EXPECT_EQ(feed(ids).row.text, "hi");
   EXPECT_FALSE(feed(ids).end);
-  config.ignore_eos = false;
-  config.forced_token_ids = ids;
+  config_.ignore_eos = false;
+  config_.forced_token_ids = ids;
   EXPECT_EQ(feed(ids).row.text, "hi");
   EXPECT_FALSE(feed(ids).end);
 }
 
 TEST_F(TextOutputTest, AStopStringEndsItWhereverTokensCutIt) {
-  config.stop_strings = {"END", "\xE4\xBD\xA0"};
+  config_.stop_strings = {"END", "\xE4\xBD\xA0"};
   const Output made = feed("one E EN END two");
   EXPECT_EQ(made.end, FinishReason::kStop);
   EXPECT_EQ(made.taken, 12U);
@@ -95,7 +95,7 @@ TEST_F(TextOutputTest, AStopStringEndsItWhereverTokensCutIt) {
 }
 
 TEST_F(TextOutputTest, WhatLooksLikeAStopStringIsGivenOutAtTheEnd) {
-  config.stop_strings = {"END"};
+  config_.stop_strings = {"END"};
   const Output made = feed("the EN");
   EXPECT_FALSE(made.end);
   EXPECT_EQ(made.row.text, "the EN");
@@ -104,14 +104,14 @@ TEST_F(TextOutputTest, WhatLooksLikeAStopStringIsGivenOutAtTheEnd) {
 
 TEST_F(TextOutputTest, ATailThatCompletesAStopStringStaysOut) {
   // The last character is never whole; the replacement that stands for it is in the stop string.
-  config.stop_strings = {"b\xEF\xBF\xBD"};
+  config_.stop_strings = {"b\xEF\xBF\xBD"};
   EXPECT_EQ(feed("ab\xE4\xBD").row.text, "a");
 }
 
 TEST_F(TextOutputTest, TheStreamerEndsItAndHearsNoMore) {
   for (const auto& [said, end] : {std::pair(StreamingStatus::kStop, FinishReason::kStopped),
                                   std::pair(StreamingStatus::kCancel, FinishReason::kCancelled)}) {
-    answer = said;
+    answer_ = said;
     const Output made = feed("ab\xE4");
     EXPECT_EQ(made.end, end);
     EXPECT_EQ(made.pieces, std::vector<std::string>{"a"});
@@ -121,9 +121,9 @@ TEST_F(TextOutputTest, TheStreamerEndsItAndHearsNoMore) {
 }
 
 TEST_F(TextOutputTest, WithoutAStreamerTheTextIsTheSame) {
-  config.stop_strings = {"!"};
+  config_.stop_strings = {"!"};
   const std::string text = feed("h\xC3\xA9 you!").row.text;
-  streams = false;
+  streams_ = false;
   const Output made = feed("h\xC3\xA9 you!");
   EXPECT_EQ(made.row.text, text);
   EXPECT_EQ(text, "h\xC3\xA9 you");

@@ -39,7 +39,7 @@ void FakeRequest::run(const AtPause& at_pause) {
     case FakePart::kJoined:
       begin_step();
       for (std::size_t layer = 0; layer < FakeModel::kLayers; ++layer) {
-        make_rows({inputs_.begin(), 2}, {outputs_.begin() + 2 * layer, 2}, layer);
+        make_rows({inputs_.begin(), 2}, std::span(outputs_).subspan(2 * layer, 2), layer);
         at_pause(layer);
       }
       head({inputs_.begin() + 2, FakeModel::kLayers});
