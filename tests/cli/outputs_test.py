@@ -28,12 +28,12 @@ AS_ROOT = os.getuid() == 0
 SECOND_AND_NOISE_S = 3
 
 
-def run(*words, small_files=False, **options):
-    """To its end; with small_files no file that it writes may have more than a kilobyte."""
+def run(*words, small_files=0, **options):
+    """To its end; with small_files no file that it writes may have more than so many bytes."""
     def prepare():
         default_signals()
         if small_files:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))
+            resource.setrlimit(resource.RLIMIT_FSIZE, (small_files, small_files))
     return subprocess.run([AHEAD, *words], stdin=subprocess.DEVNULL, timeout=60, check=False,
                           preexec_fn=prepare, **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE,
                                                  **options})
@@ -125,7 +125,7 @@ class OneFileForTwo(Outputs):
 
 class WhatCannotBeWritten(Outputs):
     def test_a_limit_on_the_size_of_files_is_an_error_and_leaves_no_draft(self):
-        done = run(*SHORT, "-q", *self.files, small_files=True)
+        done = run(*SHORT, "-q", *self.files, small_files=1024)
         self.assert_exit(done, FAILED)
         self.assertTrue(done.stdout.strip())
         self.assertEqual(done.stderr.count(b"\n"), 2, done.stderr)
@@ -135,7 +135,7 @@ class WhatCannotBeWritten(Outputs):
         self.assertEqual(os.listdir(self.folder), [])
 
     def test_a_history_that_cannot_be_kept_is_one_note(self):
-        done = run(*SHORT, "--history", self.path("h.json"), small_files=True)
+        done = run(*SHORT, "--history", self.path("h.json"), small_files=64)
         self.assert_exit(done, OK)
         notes = [line for line in done.stderr.splitlines() if b"ahead: note" in line]
         self.assertEqual(len(notes), 1, done.stderr)
