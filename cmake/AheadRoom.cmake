@@ -44,7 +44,7 @@ function(ahead_test name)
   target_link_libraries(${name} PRIVATE ${TEST_USES} GTest::gtest_main GTest::gmock)
   target_include_directories(${name} PRIVATE "${CMAKE_SOURCE_DIR}/src" "${CMAKE_SOURCE_DIR}/tests")
   # Compiling the tests would take most of the time; what they test keeps its optimising.
-  target_compile_options(${name} PRIVATE -O0)
+  target_compile_options(${name} PRIVATE -O0 ${AHEAD_SANITIZE_TESTS})
   if(TEST_LABEL STREQUAL "openvino" OR TEST_LABEL STREQUAL "npu-compiler")
     ahead_precompiled(${name} ahead_pch_test_openvino)
   else()

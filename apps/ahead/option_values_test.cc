@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "ahead/error.h"
+#include "typed_words.h"
 
 namespace ahead::cli {
 namespace {
@@ -29,16 +29,17 @@ struct Command {
   std::string rest;
 
   void parse(const std::vector<std::string>& words) {
-    CLI::App app;
-    help_comes_first(app);
-    OptionGroup group(app);
+    read_words(words, [this](CLI::App& command) { add_options(command); });
+  }
+
+  void add_options(CLI::App& command) {
+    help_comes_first(command);
+    OptionGroup group(command);
     group.option(count, {"--count", "N", ""}, {number<std::int64_t>(1), "a whole number from 1"});
     group.option(seed, {"--seed", "N", ""}, {number<std::uint64_t>(0), "a seed"});
     group.option(share, {"--share", "X", ""}, {number(0.0F, 1000.0F), "a number from 0"});
     group.list(cores, {"--cores", "LIST", ""}, number<int>(0), "core numbers like 0,1");
     group.option(rest, {"REST", "", ""});
-    std::vector<std::string> backwards(words.rbegin(), words.rend());  // as CLI11 wants them
-    app.parse(backwards);
   }
 };
 
@@ -49,13 +50,7 @@ Command parsed(const std::vector<std::string>& words) {
 }
 
 std::string refusal(const std::vector<std::string>& words) {
-  try {
-    (void)parsed(words);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kInvalidArgument);
-    return error.what();
-  }
-  return "accepted";
+  return refusal_of([&] { (void)parsed(words); });
 }
 
 TEST(OptionValues, WholeNumbersAreDecimalAlsoWithZerosInFront) {

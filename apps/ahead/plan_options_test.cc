@@ -1,14 +1,13 @@
-// Tests of the options of `ahead plan`. May use: include/ahead, CLI11, GoogleTest.
+// Tests of the options of `ahead plan`. May use: include/ahead, GoogleTest.
 #include "plan_options.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
-#include "ahead/error.h"
+#include "typed_words.h"
 
 namespace ahead::cli {
 namespace {
@@ -18,22 +17,15 @@ using ::testing::HasSubstr;
 using ::testing::Pair;
 
 PlanFlags parsed(const std::vector<std::string>& words) {
-  CLI::App app;
   PlanFlags out;
-  add_plan_options(app, [&](const PlanFlags& flags) { out = flags; });
-  std::vector<std::string> backwards(words.rbegin(), words.rend());  // as CLI11 wants them
-  app.parse(backwards);
+  read_words(words, [&](CLI::App& command) {
+    add_plan_options(command, [&](const PlanFlags& flags) { out = flags; });
+  });
   return out;
 }
 
 std::string refusal(const std::vector<std::string>& words) {
-  try {
-    (void)parsed(words);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kInvalidArgument);
-    return error.what();
-  }
-  return "";
+  return refusal_of([&] { (void)parsed(words); });
 }
 
 TEST(PlanOptions, WhatIsNotGivenIsLeftToTheProfile) {

@@ -1,14 +1,14 @@
-// Tests of the options of `ahead run`. May use: include/ahead, CLI11, GoogleTest.
+// Tests of the options of `ahead run`. May use: include/ahead, GoogleTest.
 #include "run_options.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
 #include "ahead/error.h"
+#include "typed_words.h"
 
 namespace ahead::cli {
 namespace {
@@ -20,23 +20,17 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 
 RunRequest request(const std::vector<std::string>& words = {}) {
-  CLI::App app;
   RunRequest out;
-  add_run_options(app, {}, [&](const RunRequest& asked) { out = asked; });
-  std::vector<std::string> backwards(words.rbegin(), words.rend());  // as CLI11 wants them
-  backwards.insert(backwards.end(), {"hi", "m.gguf"});
-  app.parse(backwards);
+  std::vector<std::string> all = {"m.gguf", "hi"};
+  all.insert(all.end(), words.begin(), words.end());
+  read_words(all, [&](CLI::App& command) {
+    add_run_options(command, {}, [&](const RunRequest& asked) { out = asked; });
+  });
   return out;
 }
 
 std::string refusal(const std::vector<std::string>& words) {
-  try {
-    (void)request(words);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kInvalidArgument);
-    return error.what();
-  }
-  return "accepted";
+  return refusal_of([&] { (void)request(words); });
 }
 
 TEST(RunOptions, TheDefaultsAreTheApisDefaults) {
@@ -51,11 +45,10 @@ TEST(RunOptions, TheDefaultsAreTheApisDefaults) {
 }
 
 TEST(RunOptions, TypedValuesArrive) {
-  const RunRequest typed = request(CLI::detail::split(
+  const RunRequest typed = request(split_at_spaces(
       "--ladder 64,128 --kv-type f16 --chunk 32 --device-cores 0,2 --compile-cores 1 "
       "--max-new-tokens 7 --repetition-penalty 1.1 --seed 18446744073709551615 --stop END "
-      "--stop \n\n --inject-compile-failure 128=no=good",
-      ' '));
+      "--stop \n\n --inject-compile-failure 128=no=good"));
   EXPECT_THAT(*typed.ladder, ElementsAre(64, 128));
   EXPECT_EQ(typed.pipeline.kv_type, KvType::kF16);
   EXPECT_EQ(typed.pipeline.prefill_chunk, 32);

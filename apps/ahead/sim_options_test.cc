@@ -1,15 +1,14 @@
-// Tests of which seeds `ahead sim` runs and what it says. May use: include/ahead, CLI11,
+// Tests of which seeds `ahead sim` runs and what it says. May use: include/ahead,
 // GoogleTest.
 #include "sim_options.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
-#include "ahead/error.h"
+#include "typed_words.h"
 
 namespace ahead::cli {
 namespace {
@@ -18,22 +17,15 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 SimRequest parsed(const std::vector<std::string>& words) {
-  CLI::App app;
   SimRequest out;
-  add_sim_options(app, [&](const SimRequest& request) { out = request; });
-  std::vector<std::string> backwards(words.rbegin(), words.rend());  // as CLI11 wants them
-  app.parse(backwards);
+  read_words(words, [&](CLI::App& command) {
+    add_sim_options(command, [&](const SimRequest& request) { out = request; });
+  });
   return out;
 }
 
 std::string refusal(const std::vector<std::string>& words) {
-  try {
-    (void)parsed(words);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::kInvalidArgument);
-    return error.what();
-  }
-  return "";
+  return refusal_of([&] { (void)parsed(words); });
 }
 
 TEST(SimOptionsTest, ReadsARange) {
