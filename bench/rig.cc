@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/window.h"
 #include "compile/openvino_backend.h"
 #include "graph/partition.h"
 #include "model/reader.h"
@@ -32,8 +33,10 @@ std::shared_ptr<compile::Backend> backend(const Rig::Options& options) {
 kv::Layout layout(const Rig::Options& options) {
   kv::Layout layout;
   for (const auto& layer : loaded().decoder->layers) {
-    layout.layers.push_back(
-        {static_cast<std::size_t>(layer.kv_heads), static_cast<std::size_t>(layer.head_dim)});
+    const std::int64_t ring = layer.window == 0 ? 0 : ring_rows(layer.window, options.block_rows);
+    layout.layers.push_back({static_cast<std::size_t>(layer.kv_heads),
+                             static_cast<std::size_t>(layer.head_dim),
+                             static_cast<std::size_t>(ring)});
   }
   layout.block_rows = static_cast<std::size_t>(options.block_rows);
   layout.type = to_element(options.kv_type);

@@ -38,6 +38,21 @@ struct ModelFacts {
   std::int64_t vocabulary = 0;
   std::int64_t trained_context = 0;
   std::int64_t kv_values_per_token = 0;  ///< K and V elements over all layers
+
+  /// Layers in which a token sees itself and the `tokens` - 1 before it.
+  struct Window {
+    std::int64_t tokens = 0;
+    std::int64_t layers = 0;
+    std::int64_t kv_values_per_token = 0;  ///< over these layers
+
+    friend bool operator==(const Window&, const Window&) = default;
+  };
+  std::vector<Window> windows;   ///< by size; in none are the layers that see everything
+  std::int64_t sink_layers = 0;  ///< whose attention has sinks
+
+  /// K and V elements of one sequence's cache of `rung` tokens, in blocks of `block_rows`: a layer
+  /// with a window keeps what the window needs.
+  [[nodiscard]] std::int64_t kv_values(std::int64_t rung, std::int64_t block_rows = 128) const;
 };
 
 /// One compile of one program.

@@ -17,9 +17,11 @@
 #include "base/check.h"
 #include "base/cpu_limits.h"
 #include "base/memory.h"
+#include "base/window.h"
 #include "compile/failing_backend.h"
 #include "compile/openvino_backend.h"
 #include "kv/page_provider.h"
+#include "model/wide_windows.h"
 #include "plan/cores.h"
 #include "plan/cost_model.h"
 #include "runtime/session.h"
@@ -33,11 +35,14 @@ ElementType to_element(KvType type) {
 
 kv::Layout layout_of(const model::Decoder& decoder, const PipelineConfig& config) {
   kv::Layout layout;
-  for (const model::AttentionShape& layer : decoder.layers) {
-    layout.layers.push_back({.kv_heads = static_cast<std::size_t>(layer.kv_heads),
-                             .head_dim = static_cast<std::size_t>(layer.head_dim)});
-  }
   layout.block_rows = kv::block_rows_for(config.axes.ladder);
+  const auto block_rows = static_cast<std::int64_t>(layout.block_rows);
+  for (const model::AttentionShape& layer : decoder.layers) {
+    const std::int64_t ring = layer.window == 0 ? 0 : ring_rows(layer.window, block_rows);
+    layout.layers.push_back({.kv_heads = static_cast<std::size_t>(layer.kv_heads),
+                             .head_dim = static_cast<std::size_t>(layer.head_dim),
+                             .ring_rows = static_cast<std::size_t>(ring)});
+  }
   layout.type = to_element(config.kv_type.value());
   return layout;
 }
@@ -196,7 +201,8 @@ struct LLMPipeline::Impl {
   std::string device;
   PipelineConfig config;
   const plan::CoreChoice cores;
-  const model::Decoder& decoder;
+  /// Without the windows that reach over all of the ladder.
+  const std::shared_ptr<const model::Decoder> decoder;
   SteadyClock clock;
   kv::OsPages pages;
   std::vector<DecoderForm> forms;  ///< by tier
@@ -215,12 +221,12 @@ struct LLMPipeline::Impl {
         device(std::move(device_name)),
         config(std::move(chosen)),
         cores(cores_of(config, device)),
-        decoder(*graph),
+        decoder(model::without_wide_windows(graph, config.axes.ladder.back())),
         forms(forms_of(config, device, cores.decoding_threads)),
         executor({.cores = cores.compile_cores, .pinning = pinning_of(config.compile_cores)}),
         helper(helper_on(cores.device_cores, pinning_of(config.device_cores))),
-        programs({.backend = backend(graph, core), .device = device, .helper = helper.get()},
-                 executor, clock) {}
+        programs({.backend = backend(core), .device = device, .helper = helper.get()}, executor,
+                 clock) {}
 
   /// What the planner knows of the model.
   [[nodiscard]] runtime::Prospects::Options prospects() const {
@@ -232,9 +238,9 @@ struct LLMPipeline::Impl {
       options.chunks = {std::max<std::int64_t>(1, config.prefill_chunk / 4), config.prefill_chunk};
     }
     options.weight_bytes = weight_bytes;
-    const kv::Layout layout = layout_of(decoder, config);
-    options.row_bytes =
-        static_cast<std::int64_t>(layout.total_bytes(layout.block_rows) / layout.block_rows);
+    options.cache_bytes = [layout = layout_of(*decoder, config)](std::int64_t rung) {
+      return static_cast<std::int64_t>(layout.total_bytes(static_cast<std::size_t>(rung)));
+    };
     return options;
   }
 
@@ -243,7 +249,7 @@ struct LLMPipeline::Impl {
     return {.prompt_ids = prompt,
             .config = generation,
             .last_rung = config.axes.ladder.back(),
-            .vocabulary = decoder.vocabulary};
+            .vocabulary = decoder->vocabulary};
   }
 
   /// A text's tokens, behind those that the model expects in front of every text.
@@ -273,12 +279,11 @@ struct LLMPipeline::Impl {
   RunResult run(const std::vector<std::vector<std::int32_t>>& prompts,
                 const GenerationConfig& generation, const BatchStreamer& streamer);
 
-  std::shared_ptr<compile::Backend> backend(const std::shared_ptr<const model::Decoder>& graph,
-                                            const std::shared_ptr<ov::Core>& core) const {
-    const kv::Layout layout = layout_of(*graph, config);
+  std::shared_ptr<compile::Backend> backend(const std::shared_ptr<ov::Core>& core) const {
+    const kv::Layout layout = layout_of(*decoder, config);
     std::vector<graph::PartitionedDecoder> tiers;
     for (const DecoderForm& form : forms) {
-      tiers.emplace_back(graph,
+      tiers.emplace_back(decoder,
                          graph::PartitionedDecoder::Options{
                              .partition = form.partition,
                              .cache = {.type = layout.type,
@@ -372,7 +377,7 @@ RunResult LLMPipeline::Impl::run(const std::vector<std::vector<std::int32_t>>& p
                             .first_chunk = config.first_chunk,
                             .prospects = prospects(),
                             .resident_rungs = static_cast<std::size_t>(config.resident_rungs),
-                            .layout = layout_of(decoder, config)},
+                            .layout = layout_of(*decoder, config)},
                            {.programs = programs, .pages = pages, .clock = clock, .costs = &costs});
   session.run({.prompts = prompts,
                .max_new_tokens = most_tokens(generation),

@@ -1,6 +1,7 @@
 // Opening a model: reader, tokenizer and facts.
 #include <algorithm>
 #include <exception>
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -19,6 +20,20 @@
 namespace ahead {
 namespace {
 
+std::vector<ModelFacts::Window> windows_of(const model::Decoder& decoder) {
+  std::map<std::int64_t, ModelFacts::Window> windows;
+  for (const model::AttentionShape& layer : decoder.layers) {
+    if (layer.window == 0) continue;
+    ModelFacts::Window& window = windows[layer.window];
+    window.tokens = layer.window;
+    ++window.layers;
+    window.kv_values_per_token += 2 * layer.kv_heads * layer.head_dim;
+  }
+  std::vector<ModelFacts::Window> by_size;
+  for (const auto& [tokens, window] : windows) by_size.push_back(window);
+  return by_size;
+}
+
 ModelFacts facts_of(const std::string& path, const model::ReadModel& read) {
   const model::Decoder& decoder = read.decoder;
   const model::AttentionShape& first = decoder.layers.front();
@@ -31,7 +46,9 @@ ModelFacts facts_of(const std::string& path, const model::ReadModel& read) {
           .head_dim = first.head_dim,
           .vocabulary = decoder.vocabulary,
           .trained_context = decoder.trained_context,
-          .kv_values_per_token = decoder.kv_values_per_token()};
+          .kv_values_per_token = decoder.kv_values_per_token(),
+          .windows = windows_of(decoder),
+          .sink_layers = decoder.sink_layers};
 }
 
 /// A GGUF file's vocabulary is in it, so what is wrong with the one is wrong with the other.

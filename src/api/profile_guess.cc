@@ -62,7 +62,9 @@ Profile guess_profile(const ModelFacts& facts, std::int64_t weight_bytes) {
   profile.tokens = profile.ladder.back();
 
   // Caches of f16, of which a guess need not know more.
-  const Shape shape{weight_bytes, facts.kv_values_per_token * 2, profile.ladder};
+  const Shape shape{weight_bytes,
+                    facts.kv_values(profile.ladder.back()) * 2 / profile.ladder.back(),
+                    profile.ladder};
   const std::int64_t layers = facts.layers;
   const std::int64_t ends = kEndOperations;
   const std::int64_t body = layers * kLayerOperations + ends;

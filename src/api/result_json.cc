@@ -20,6 +20,16 @@ Json axes_object(const Axes& axes) {
           {"partition", to_string(axes.partition)}};
 }
 
+Json windows_array(const ModelFacts& model) {
+  Json windows = Json::array();
+  for (const ModelFacts::Window& window : model.windows) {
+    windows.push_back({{"tokens", window.tokens},
+                       {"layers", window.layers},
+                       {"kv_values_per_token", window.kv_values_per_token}});
+  }
+  return windows;
+}
+
 Json model_object(const RunResult& result) {
   const ModelFacts& model = result.model;
   return {{"path", model.path},
@@ -32,6 +42,8 @@ Json model_object(const RunResult& result) {
           {"vocabulary", model.vocabulary},
           {"trained_context", model.trained_context},
           {"kv_values_per_token", model.kv_values_per_token},
+          {"windows", windows_array(model)},
+          {"sink_layers", model.sink_layers},
           {"kv_type", to_string(result.kv_type)}};
 }
 

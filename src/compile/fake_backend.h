@@ -2,8 +2,10 @@
 // Costs, failures and execution devices follow a script. May use: base, graph's program_spec.h.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -13,6 +15,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/window.h"
 #include "compile/backend.h"
 #include "compile/fake_request.h"
 
@@ -21,8 +24,9 @@ namespace ahead::compile {
 /// A part that was "compiled"; counted in the script while anybody holds it.
 class FakeArtifact final : public Artifact {
  public:
-  FakeArtifact(FakePart part, std::vector<std::string> devices, std::shared_ptr<FakeScript> script)
-      : part_(part), devices_(std::move(devices)), script_(std::move(script)) {
+  FakeArtifact(FakePart part, std::int64_t window, std::vector<std::string> devices,
+               std::shared_ptr<FakeScript> script)
+      : part_(part), window_(window), devices_(std::move(devices)), script_(std::move(script)) {
     ++script_->live_artifacts;
   }
   FakeArtifact(const FakeArtifact&) = delete;
@@ -30,12 +34,13 @@ class FakeArtifact final : public Artifact {
   ~FakeArtifact() override { --script_->live_artifacts; }
 
   [[nodiscard]] std::unique_ptr<Request> create_request(std::size_t /*weights*/) override {
-    return std::make_unique<FakeRequest>(part_, script_);
+    return std::make_unique<FakeRequest>(part_, window_, script_);
   }
   [[nodiscard]] std::vector<std::string> execution_devices() const override { return devices_; }
 
  private:
   const FakePart part_;
+  const std::int64_t window_;
   const std::vector<std::string> devices_;
   const std::shared_ptr<FakeScript> script_;
 };
@@ -52,6 +57,7 @@ class FakeBackend final : public Backend {
     /// With `cut`: from this tier on rows and head are one part, "bodies", that pauses at every
     /// layer.
     std::optional<std::int64_t> joined_from = std::nullopt;
+    std::int64_t window = 0;  ///< of the last layer (fake_model.h); with `cut` a part of its own
     std::string device = "FAKE";
   };
   struct Compile {
@@ -65,12 +71,14 @@ class FakeBackend final : public Backend {
       : options_(std::move(options)), script_(std::move(script)) {}
 
   [[nodiscard]] graph::ProgramSpec spec(const graph::ProgramShape& shape) const override {
-    SpecBuilder builder(shape, options_.block_rows);
+    SpecBuilder builder(shape, options_);
     graph::ProgramSpec spec = !options_.cut   ? builder.whole()
                               : joined(shape) ? builder.joined()
                                               : builder.cut();
     for (graph::PartSpec& part : spec.parts) {
-      if (options_.joined_from && part.name == "attend") part.depends_on_tier = false;
+      if (options_.joined_from && part.depends_on_rung && options_.cut) {
+        part.depends_on_tier = false;
+      }
       if (options_.open && !part.depends_on_rung) {
         part.depends_on_batch = part.depends_on_tokens = part.depends_on_tier = false;
       }
@@ -89,7 +97,7 @@ class FakeBackend final : public Backend {
     if (failure != script_->compile_failures.end()) throw std::runtime_error(failure->second);
     const auto devices = script_->devices.find(shape);
     return std::make_shared<FakeArtifact>(
-        kind_of(shape, part),
+        kind_of(shape, part), options_.window,
         devices == script_->devices.end() ? std::vector{options_.device} : devices->second,
         script_);
   }
@@ -100,7 +108,9 @@ class FakeBackend final : public Backend {
   /// What part `part` of spec(shape) computes.
   [[nodiscard]] FakePart kind_of(const graph::ProgramShape& shape, std::size_t part) const {
     if (!options_.cut) return FakePart::kWhole;
-    if (joined(shape)) return part == 0 ? FakePart::kAttend : FakePart::kJoined;
+    if (joined(shape)) {
+      return std::array{FakePart::kAttend, FakePart::kJoined, FakePart::kAttendWindow}.at(part);
+    }
     return static_cast<FakePart>(part + 1);
   }
 
@@ -111,9 +121,13 @@ class FakeBackend final : public Backend {
 
   class SpecBuilder {
    public:
-    SpecBuilder(const graph::ProgramShape& shape, std::int64_t block_rows)
-        : batch_(size(shape.batch)), tokens_(size(shape.tokens)), rows_(size(block_rows)) {
-      AHEAD_CHECK(shape.rung % block_rows == 0, "a rung is a whole number of blocks");
+    SpecBuilder(const graph::ProgramShape& shape, const Options& options)
+        : batch_(size(shape.batch)),
+          tokens_(size(shape.tokens)),
+          rows_(size(options.block_rows)),
+          window_(options.window),
+          kept_{options.window, options.block_rows} {
+      AHEAD_CHECK(shape.rung % options.block_rows == 0, "a rung is a whole number of blocks");
       spec_.shape = shape;
     }
 
@@ -122,7 +136,10 @@ class FakeBackend final : public Backend {
       for (const std::size_t value : {tokens(), positions(), logit_rows()}) {
         call.inputs.emplace_back(value);
       }
-      for (std::size_t row = 0; row < batch_; ++row) call.inputs.emplace_back(bias(row));
+      for (std::size_t row = 0; row < batch_; ++row) call.inputs.emplace_back(bias(row, 0));
+      for (std::size_t row = 0; row < batch_ && window_ > 0; ++row) {
+        call.inputs.emplace_back(bias(row, window_));
+      }
       for (std::size_t layer = 0; layer < FakeModel::kLayers; ++layer) {
         for (std::size_t row = 0; row < batch_; ++row) {
           for (const std::size_t value : cache(layer, row)) call.inputs.emplace_back(value);
@@ -142,10 +159,19 @@ class FakeBackend final : public Backend {
                       .depends_on_batch = false,
                       .holds_weights = false},
                      {.name = "head", .depends_on_rung = false}};
+      if (window_ > 0) {
+        spec_.parts.push_back(spec_.parts[1]);
+        spec_.parts.back().name = "attend_window";
+        spec_.parts.back().rows_kept = kept_.of(std::numeric_limits<std::int64_t>::max());
+      }
       const std::size_t where = positions();
       const std::size_t wanted = logit_rows();
       std::vector<std::size_t> live;
-      for (std::size_t row = 0; row < batch_; ++row) live.push_back(bias(row));
+      std::vector<std::size_t> live_in_window;
+      for (std::size_t row = 0; row < batch_; ++row) {
+        live.push_back(bias(row, 0));
+        if (window_ > 0) live_in_window.push_back(bias(row, window_));
+      }
       graph::CallSpec rows{.part = 0, .inputs = {tokens(), where}};
       graph::CallSpec head{.part = 2};
       std::vector<graph::CallSpec> attends;
@@ -160,9 +186,11 @@ class FakeBackend final : public Backend {
         for (std::size_t row = 0; row < batch_; ++row) {
           const std::int64_t sequence =
               batch_ == 1 ? graph::kWholeBatch : static_cast<std::int64_t>(row);
-          graph::CallSpec attend{.part = 1,
+          const bool windowed = has_window(layer);
+          const std::size_t seen = windowed ? live_in_window[row] : live[row];
+          graph::CallSpec attend{.part = windowed ? 3UL : 1UL,
                                  .row = sequence,
-                                 .inputs = {{where, sequence}, {wanted, sequence}, live[row]},
+                                 .inputs = {{where, sequence}, {wanted, sequence}, seen},
                                  .outputs = {{state, sequence}}};
           for (const std::size_t value : cache(layer, row)) attend.inputs.emplace_back(value);
           for (const std::size_t value : fresh) attend.inputs.emplace_back(value, sequence);
@@ -184,11 +212,13 @@ class FakeBackend final : public Backend {
       bodies.inputs.insert(bodies.inputs.end(), head.inputs.begin(), head.inputs.end());
       bodies.outputs.insert(bodies.outputs.end(), head.outputs.begin(), head.outputs.end());
       spec_.calls.pop_back();
-      spec_.parts = {spec_.parts[1], spec_.parts[0]};
+      std::vector<graph::PartSpec> parts = {spec_.parts[1], spec_.parts[0]};
+      if (window_ > 0) parts.push_back(spec_.parts[3]);
+      spec_.parts = std::move(parts);
       spec_.parts[1].name = "bodies";
       bodies.part = 1;
       for (std::size_t index = 1; index < spec_.calls.size(); ++index) {
-        spec_.calls[index].part = 0;
+        spec_.calls[index].part = spec_.calls[index].part == 3 ? 2 : 0;
         spec_.calls[index].within = graph::PausePoint{.call = 0, .pause = (index - 1) / batch_};
       }
       return std::move(spec_);
@@ -210,13 +240,20 @@ class FakeBackend final : public Backend {
     std::size_t logits() {
       return add({.role = graph::Role::kLogits, .shape = {batch_, FakeModel::kVocabulary}});
     }
-    std::size_t bias(std::size_t row) {
-      return add({.role = graph::Role::kCacheBias,
-                  .row = static_cast<std::int64_t>(row),
-                  .shape = {size(spec_.shape.rung)}});
+    [[nodiscard]] bool has_window(std::size_t layer) const {
+      return window_ > 0 && layer + 1 == FakeModel::kLayers;
+    }
+    std::size_t bias(std::size_t row, std::int64_t window) {
+      graph::ValueSpec value{.role = graph::Role::kCacheBias,
+                             .layer = window,
+                             .row = static_cast<std::int64_t>(row),
+                             .shape = {size(spec_.shape.rung)}};
+      if (window > 0) value.shape = {tokens_, size(kept_.of(spec_.shape.rung))};
+      return add(std::move(value));
     }
     std::vector<std::size_t> cache(std::size_t layer, std::size_t row) {
-      const std::size_t blocks = size(spec_.shape.rung) / rows_;
+      const std::int64_t rung = spec_.shape.rung;
+      const std::size_t blocks = size(has_window(layer) ? kept_.of(rung) : rung) / rows_;
       graph::ValueSpec value{.layer = static_cast<std::int64_t>(layer),
                              .row = static_cast<std::int64_t>(row)};
       value.role = graph::Role::kCacheK;
@@ -239,6 +276,8 @@ class FakeBackend final : public Backend {
     const std::size_t batch_;
     const std::size_t tokens_;
     const std::size_t rows_;
+    const std::int64_t window_;
+    const RowsKept kept_;
     graph::ProgramSpec spec_;
   };
 

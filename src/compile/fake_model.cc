@@ -29,19 +29,24 @@ std::int32_t FakeModel::greedy(std::span<const float> logits) {
 
 std::vector<float> FakeModel::feed(std::int32_t token) {
   for (std::size_t layer = 0; layer < kLayers; ++layer) {
-    states_[layer] += row_state(position_, [&](auto side, auto head, auto dim) {
+    rows_.push_back(row_state(position_, [&](auto side, auto head, auto dim) {
       return element({layer, position_, token, side, head, dim});
-    });
+    }));
+    states_[layer] += rows_.back();
+    if (layer + 1 < kLayers) rows_.pop_back();
   }
   ++position_;
+  if (window_ > 0 && position_ > window_) {
+    states_.back() -= rows_[static_cast<std::size_t>(position_ - 1 - window_)];
+  }
   std::vector<float> values(kVocabulary);
   logits(states_, values);
   return values;
 }
 
 std::vector<std::int32_t> FakeModel::generate(const std::vector<std::int32_t>& prompt,
-                                              std::size_t count) {
-  FakeModel model;
+                                              std::size_t count, std::int64_t window) {
+  FakeModel model(window);
   std::vector<float> values;
   for (const std::int32_t token : prompt) values = model.feed(token);
   std::vector<std::int32_t> tokens;

@@ -13,6 +13,9 @@ namespace ahead::compile {
 /// Rows, logits and greedy tokens without a cache: what every run on one must come to.
 class FakeModel {
  public:
+  /// With a window, in the last layer a token sees itself and the `window` - 1 before it.
+  explicit FakeModel(std::int64_t window = 0) : window_(window) {}
+
   static constexpr std::size_t kLayers = 2;
   static constexpr std::size_t kKvHeads = 2;
   static constexpr std::size_t kHeadDim = 4;
@@ -53,7 +56,8 @@ class FakeModel {
 
   /// `count` greedy tokens after `prompt`.
   [[nodiscard]] static std::vector<std::int32_t> generate(const std::vector<std::int32_t>& prompt,
-                                                          std::size_t count);
+                                                          std::size_t count,
+                                                          std::int64_t window = 0);
 
  private:
   static std::uint64_t mix(std::uint64_t bits) {
@@ -62,7 +66,9 @@ class FakeModel {
     return bits ^ (bits >> 32U);
   }
 
+  std::int64_t window_;
   std::vector<std::uint64_t> states_ = std::vector<std::uint64_t>(kLayers);
+  std::vector<std::uint64_t> rows_;  ///< what each row added to the last layer
   std::int64_t position_ = 0;
 };
 

@@ -51,15 +51,16 @@ struct FakeScript {
   }
 };
 
-/// What a part computes. kWhole is the other three in one; kJoined is rows and head with a pause a
-/// layer between.
-enum class FakePart { kWhole, kRows, kAttend, kHead, kJoined };
+/// What a part computes. kWhole is the others in one; kJoined is rows and head with a pause a layer
+/// between; kAttendWindow is the last layer's attention, where that has a window.
+enum class FakePart { kWhole, kRows, kAttend, kHead, kAttendWindow, kJoined };
 
 /// Runs one part. A step that breaks the contract fails with Error(kDevice).
 class FakeRequest final : public Request {
  public:
-  FakeRequest(FakePart part, std::shared_ptr<FakeScript> script)
-      : part_(part), script_(std::move(script)) {}
+  /// `window` of the last layer; 0: it has none.
+  FakeRequest(FakePart part, std::int64_t window, std::shared_ptr<FakeScript> script)
+      : part_(part), window_(window), script_(std::move(script)) {}
 
   void bind_input(std::size_t port, const TensorView& tensor) override {
     bind(inputs_, port, tensor);
@@ -118,8 +119,16 @@ class FakeRequest final : public Request {
 
   /// The live cached rows and the new rows up to the wanted one -> the layer's state.
   static std::uint64_t attend(const Attention& in);
+  /// What a cached and a new row add.
+  static std::uint64_t cached_state(const Attention& in, std::size_t at, std::int64_t position);
+  static std::uint64_t made_state(const Attention& in, std::size_t at, std::int64_t position);
+  /// The same of those that the window lets the wanted one see.
+  [[nodiscard]] std::uint64_t attend_window(const Attention& in) const;
+  /// Throws unless the bias shows every new token what the window does.
+  void check_window(const Attention& in) const;
 
   const FakePart part_;
+  const std::int64_t window_;
   const std::shared_ptr<FakeScript> script_;
   std::vector<TensorView> inputs_;
   std::vector<TensorView> outputs_;

@@ -18,7 +18,7 @@ namespace ahead::compile {
 namespace {
 
 std::shared_ptr<Artifact> artifact() {
-  return std::make_shared<FakeArtifact>(FakePart::kWhole, std::vector<std::string>{"FAKE"},
+  return std::make_shared<FakeArtifact>(FakePart::kWhole, 0, std::vector<std::string>{"FAKE"},
                                         std::make_shared<FakeScript>());
 }
 

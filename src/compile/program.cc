@@ -21,6 +21,25 @@ bool depends_on_rung(Role role) { return is_cache(role) || role == Role::kCacheB
 
 constexpr std::size_t kAlignment = 64;
 
+/// Fills a bias of layers with a window, behind `live` rows: the new token `i` stands at position
+/// live + i, and sees itself and the window - 1 tokens before it. Position p stands in row p %
+/// kept.
+void show_window(const graph::ValueSpec& spec, std::int64_t live, float* bias) {
+  const std::int64_t window = spec.layer;
+  const auto tokens = static_cast<std::int64_t>(spec.shape.at(0));
+  const auto kept = static_cast<std::int64_t>(spec.shape.at(1));
+  std::fill(bias, bias + tokens * kept, graph::kDeadRow);
+  for (std::int64_t token = 0; token < tokens; ++token, bias += kept) {
+    const std::int64_t first = std::max<std::int64_t>(live + token - window + 1, 0);
+    for (std::int64_t position = first; position < live;) {
+      const std::int64_t row = position % kept;
+      const std::int64_t count = std::min(kept - row, live - position);
+      std::fill(bias + row, bias + row + count, 0.0F);
+      position += count;
+    }
+  }
+}
+
 }  // namespace
 
 void Buffer::Free::operator()(std::byte* memory) const noexcept { std::free(memory); }
@@ -167,11 +186,17 @@ void Program::bind_cache(std::int64_t row, const std::vector<KeyValue>& layers) 
 void Program::set_live_rows(std::int64_t row, std::int64_t live) {
   AHEAD_CHECK(live >= 0 && live <= spec_.shape.rung, "live rows fit the rung");
   std::int64_t& now = live_rows_[row];
-  auto* bias = reinterpret_cast<float*>(data(index_of(Role::kCacheBias, 0, row)));
-  if (live >= now) {
-    std::fill(bias + now, bias + live, 0.0F);
-  } else {
-    std::fill(bias + live, bias + now, graph::kDeadRow);
+  for (const auto& [value, buffer] : biases_) {
+    const graph::ValueSpec& spec = spec_.values[value];
+    if (spec.row != row) continue;
+    auto* bias = reinterpret_cast<float*>(buffer.data());
+    if (spec.layer != 0) {
+      show_window(spec, live, bias);
+    } else if (live >= now) {
+      std::fill(bias + now, bias + live, 0.0F);
+    } else {
+      std::fill(bias + live, bias + now, graph::kDeadRow);
+    }
   }
   now = live;
 }

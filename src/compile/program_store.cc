@@ -25,7 +25,8 @@ ArtifactKey key_of(const graph::ProgramSpec& spec, std::size_t part) {
   const graph::PartSpec& of = spec.parts[part];
   const graph::ProgramShape& shape = spec.shape;
   return {of.name, of.depends_on_tier ? shape.tier : 0, of.depends_on_batch ? shape.batch : 1,
-          of.depends_on_tokens ? shape.tokens : 0, of.depends_on_rung ? shape.rung : 0};
+          of.depends_on_tokens ? shape.tokens : 0,
+          of.depends_on_rung ? std::min(shape.rung, of.rows_kept) : 0};
 }
 
 /// "body" of "body.3": parts of one kind are alike.

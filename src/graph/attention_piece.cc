@@ -3,6 +3,8 @@
 
 #include <memory>
 
+#include "base/check.h"
+#include "openvino/op/constant.hpp"
 #include "openvino/op/parameter.hpp"
 #include "openvino/op/result.hpp"
 
@@ -14,7 +16,18 @@ using ov::op::v0::Parameter;
 
 std::string heads_of(const model::AttentionShape& shape) {
   return std::to_string(shape.q_heads) + "x" + std::to_string(shape.kv_heads) + "x" +
-         std::to_string(shape.head_dim);
+         std::to_string(shape.head_dim) +
+         (shape.window == 0 ? "" : "w" + std::to_string(shape.window));
+}
+
+/// The sinks' own memory.
+ov::Tensor sinks_of(const CachedAttention& attention) {
+  const auto constant =
+      ov::as_type_ptr<ov::op::v0::Constant>(attention.get_input_node_shared_ptr(3));
+  AHEAD_CHECK(constant != nullptr, "sinks are a constant");
+  const ov::Tensor view(constant->get_element_type(), constant->get_shape(),
+                        constant->get_data_ptr());
+  return {view, constant};
 }
 
 /// Its ports are those of its own layer; calls for other layers are counted from there.
@@ -26,11 +39,15 @@ Piece make(const CachedAttention& attention, const std::string& name) {
         ov::element::f32,
         ov::PartialShape{1, ov::Dimension::dynamic(), heads, attributes.shape.head_dim});
   };
-  const ov::ParameterVector inputs = {parameter(attributes.shape.q_heads),
-                                      parameter(attributes.shape.kv_heads),
-                                      parameter(attributes.shape.kv_heads)};
+  ov::ParameterVector inputs = {parameter(attributes.shape.q_heads),
+                                parameter(attributes.shape.kv_heads),
+                                parameter(attributes.shape.kv_heads)};
+  if (attention.has_sinks()) {
+    inputs.push_back(std::make_shared<Parameter>(attention.get_input_element_type(3),
+                                                 attention.get_input_partial_shape(3)));
+  }
   const auto cached =
-      std::make_shared<CachedAttention>(inputs[0], inputs[1], inputs[2], attributes);
+      std::make_shared<CachedAttention>(ov::OutputVector(inputs.begin(), inputs.end()), attributes);
   Piece piece;
   piece.name = name;
   piece.graph = std::make_shared<ov::Model>(
@@ -41,6 +58,7 @@ Piece make(const CachedAttention& attention, const std::string& name) {
   piece.outputs = {
       {.role = Role::kInternal, .layer = 1, .shape = cached->get_output_partial_shape(0)}};
   piece.layers = {layer};
+  piece.windows = {attributes.shape.window};
   piece.per_row = true;
   return piece;
 }
@@ -49,16 +67,20 @@ Piece make(const CachedAttention& attention, const std::string& name) {
 
 Call AttentionPieces::call(const CachedAttention& attention, const Ends& ends) {
   const auto& [layer, shape, scale] = attention.attributes();
-  const auto [found, added] = known_.emplace(std::pair(heads_of(shape), scale), pieces_.size());
+  const std::string heads = heads_of(shape) + (attention.has_sinks() ? "+sinks" : "");
+  const auto [found, added] = known_.emplace(std::pair(heads, scale), pieces_.size());
   if (added) {
     // Names tell parts apart, whatever the cut: layers are met in the same order in each.
-    std::string name = "attention." + heads_of(shape);
+    std::string name = "attention." + heads;
     if (known_.size() > 1) name += "." + std::to_string(known_.size());
     pieces_.push_back(make(attention, name));
   }
-  const Piece& piece = pieces_[found->second];
+  Piece& piece = pieces_[found->second];
+  const std::size_t weights = piece.weight_sets.size();
+  if (attention.has_sinks()) piece.weight_sets.push_back({sinks_of(attention)});
   return {.piece = found->second,
           .layer = layer - piece.layers.front(),
+          .weights = weights,
           .inputs = {ends.q, {Role::kNewK, layer}, {Role::kNewV, layer}},
           .outputs = {ends.attended}};
 }

@@ -5,6 +5,7 @@
 
 #include "graph/program_spec.h"
 #include "openvino/op/add.hpp"
+#include "openvino/op/broadcast.hpp"
 #include "openvino/op/concat.hpp"
 #include "openvino/op/constant.hpp"
 #include "openvino/op/convert.hpp"
@@ -39,26 +40,42 @@ NodeOutput to_f32(const NodeOutput& value) {
   return std::make_shared<ov::op::v0::Convert>(value, ov::element::f32);
 }
 
-/// [T, T]: query i sees new rows 0..i.
-NodeOutput causal_bias(std::int64_t tokens) {
+/// [T, T]: query i sees new rows 0..i, of these the last `window` unless that is 0.
+NodeOutput causal_bias(std::int64_t tokens, std::int64_t window) {
   std::vector<float> bias;
   bias.reserve(static_cast<std::size_t>(tokens * tokens));
   for (std::int64_t query = 0; query < tokens; ++query) {
     for (std::int64_t row = 0; row < tokens; ++row) {
-      bias.push_back(row <= query ? 0.0F : kDeadRow);
+      const bool seen = row <= query && (window == 0 || query - row < window);
+      bias.push_back(seen ? 0.0F : kDeadRow);
     }
   }
   const auto extent = static_cast<std::size_t>(tokens);
   return ov::op::v0::Constant::create(ov::element::f32, {extent, extent}, bias);
 }
 
-/// `scores` [1, Hkv, G * T, T] with later tokens hidden. The groups stand apart for the addition,
-/// so that one small triangle serves all: every layer of every program carries one.
-NodeOutput hide_later(const NodeOutput& scores, std::int64_t group, std::int64_t tokens) {
-  const auto heads = static_cast<std::int64_t>(scores.get_shape().at(1));
-  const NodeOutput apart = group == 1 ? scores : reshape(scores, {heads, group, tokens, tokens});
-  const NodeOutput hidden = std::make_shared<ov::op::v1::Add>(apart, causal_bias(tokens));
-  return group == 1 ? hidden : reshape(hidden, {1, heads, group * tokens, tokens});
+/// `scores` [1, Hkv, G * T, N] with the bias [T, N] added. The groups stand apart for the addition,
+/// so that one small bias serves all.
+NodeOutput add_by_token(const NodeOutput& scores, const NodeOutput& bias, std::int64_t group) {
+  const ov::Shape shape = scores.get_shape();
+  const auto heads = static_cast<std::int64_t>(shape.at(1));
+  const auto queries = static_cast<std::int64_t>(shape.at(2));
+  const auto rows = static_cast<std::int64_t>(shape.at(3));
+  const NodeOutput apart =
+      group == 1 ? scores : reshape(scores, {heads, group, queries / group, rows});
+  const NodeOutput sum = std::make_shared<ov::op::v1::Add>(apart, bias);
+  return group == 1 ? sum : reshape(sum, {1, heads, queries, rows});
+}
+
+/// `sinks` [q_heads] as one more column of scores: [1, Hkv, G * T, 1].
+NodeOutput sink_column(const NodeOutput& sinks, const BlockAttentionShape& shape) {
+  const std::int64_t heads = shape.heads.kv_heads;
+  const std::int64_t group = shape.heads.q_heads / heads;
+  NodeOutput column = reshape(sinks, {heads, group, 1, 1});
+  if (shape.tokens > 1) {
+    column = std::make_shared<ov::op::v3::Broadcast>(column, ints({heads, group, shape.tokens, 1}));
+  }
+  return reshape(column, {1, heads, group * shape.tokens, 1});
 }
 
 }  // namespace
@@ -70,7 +87,7 @@ ov::Output<ov::Node> block_attention(const BlockAttentionInputs& inputs,
   const std::int64_t dim = shape.heads.head_dim;
   const std::int64_t tokens = shape.tokens;
   const std::int64_t queries = group * tokens;
-  const std::int64_t blocks = shape.rung / shape.block_rows;
+  const std::int64_t blocks = shape.rows / shape.block_rows;
 
   // Fold: [1, T, Hkv * G, D] -> [1, Hkv, G * T, D]; rows [1, T, Hkv, D] -> [1, Hkv, T, D].
   const NodeOutput scaled = std::make_shared<ov::op::v1::Multiply>(
@@ -85,16 +102,29 @@ ov::Output<ov::Node> block_attention(const BlockAttentionInputs& inputs,
 
   const NodeOutput block_scores =
       std::make_shared<ov::op::v0::MatMul>(q, to_f32(inputs.cache_k));  // [blocks, Hkv, G * T, R]
-  const NodeOutput cache_scores = std::make_shared<ov::op::v1::Add>(
-      reshape(transpose(block_scores, {1, 2, 0, 3}), {1, heads, queries, shape.rung}), inputs.bias);
+  const NodeOutput scores_by_row =
+      reshape(transpose(block_scores, {1, 2, 0, 3}), {1, heads, queries, shape.rows});
+  const NodeOutput cache_scores =
+      shape.heads.window > 0 && tokens > 1
+          ? add_by_token(scores_by_row, inputs.bias, group)
+          : NodeOutput(std::make_shared<ov::op::v1::Add>(scores_by_row, inputs.bias));
   NodeOutput new_scores = std::make_shared<ov::op::v0::MatMul>(q, by_head(inputs.k), false,
                                                                true);  // [1, Hkv, G * T, T]
-  if (tokens > 1) new_scores = hide_later(new_scores, group, tokens);
+  // Every layer of every program carries such a triangle.
+  if (tokens > 1) {
+    new_scores = add_by_token(new_scores, causal_bias(tokens, shape.heads.window), group);
+  }
 
-  const NodeOutput weights = std::make_shared<ov::op::v8::Softmax>(
-      std::make_shared<ov::op::v0::Concat>(ov::OutputVector{cache_scores, new_scores}, 3), 3);
+  ov::OutputVector columns = {cache_scores, new_scores};
+  Ints widths = {shape.rows, tokens};
+  if (inputs.sinks.get_node() != nullptr) {
+    columns.push_back(sink_column(inputs.sinks, shape));
+    widths.push_back(1);
+  }
+  const NodeOutput weights =
+      std::make_shared<ov::op::v8::Softmax>(std::make_shared<ov::op::v0::Concat>(columns, 3), 3);
   const auto split = std::make_shared<ov::op::v1::VariadicSplit>(
-      weights, ov::op::v0::Constant::create(ov::element::i64, {}, {3}), ints({shape.rung, tokens}));
+      weights, ov::op::v0::Constant::create(ov::element::i64, {}, {3}), ints(widths));
 
   const NodeOutput block_weights = transpose(
       reshape(split->output(0), {heads, queries, blocks, shape.block_rows}), {2, 0, 1, 3});

@@ -13,7 +13,7 @@ namespace ahead::graph {
 struct BlockAttentionShape {
   model::AttentionShape heads;
   std::int64_t tokens = 1;      ///< T
-  std::int64_t rung = 0;        ///< cache rows; a whole number of blocks
+  std::int64_t rows = 0;        ///< of the cache, N; a whole number of blocks
   std::int64_t block_rows = 0;  ///< R
   float scale = 1;
 };
@@ -23,15 +23,16 @@ struct BlockAttentionInputs {
   ov::Output<ov::Node> q;        ///< [1, T, q_heads, D]
   ov::Output<ov::Node> k;        ///< [1, T, kv_heads, D], rounded as the cache will hold it
   ov::Output<ov::Node> v;        ///< [1, T, kv_heads, D], likewise
-  ov::Output<ov::Node> cache_k;  ///< [rung / R, kv_heads, D, R]
-  ov::Output<ov::Node> cache_v;  ///< [rung / R, kv_heads, R, D]
-  ov::Output<ov::Node> bias;     ///< [rung]
+  ov::Output<ov::Node> cache_k;  ///< [N / R, kv_heads, D, R]
+  ov::Output<ov::Node> cache_v;  ///< [N / R, kv_heads, R, D]
+  ov::Output<ov::Node> bias;     ///< [N], or with a window [T, N]
+  ov::Output<ov::Node> sinks;    ///< [q_heads], or nothing
 };
 
 /// Emits the attention; returns [1, T, q_heads, D]. Scores against the cache and against the new
 /// rows are computed apart, joined for one softmax, and split again for the two products with V, so
 /// that the cache is read in place and never copied. Queries of a group share K and V by standing
-/// as more rows of one product.
+/// as more rows of one product. A sink is one more column of the softmax, which the split drops.
 [[nodiscard]] ov::Output<ov::Node> block_attention(const BlockAttentionInputs& inputs,
                                                    const BlockAttentionShape& shape);
 

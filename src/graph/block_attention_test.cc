@@ -27,6 +27,8 @@ struct Case {
   std::int64_t rung;
   std::int64_t block_rows;
   std::int64_t live;
+  std::int64_t window = 0;
+  bool sinks = false;
 };
 
 void PrintTo(const Case& value, std::ostream* out) { *out << value.name; }
@@ -35,7 +37,7 @@ std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 /// Row-major inputs: cache [live][kv_head][dim], q [token][q_head][dim], new rows likewise.
 struct Data {
-  std::vector<float> q, k, v, cache_k, cache_v;
+  std::vector<float> q, k, v, cache_k, cache_v, sinks;
 };
 
 Data random_data(const Case& c) {
@@ -52,6 +54,7 @@ Data random_data(const Case& c) {
   data.v = fill(c.tokens * c.kv_heads * c.dim);
   data.cache_k = fill(c.live * c.kv_heads * c.dim);
   data.cache_v = fill(c.live * c.kv_heads * c.dim);
+  if (c.sinks) data.sinks = fill(c.q_heads);
   return data;
 }
 
@@ -68,8 +71,10 @@ std::vector<double> reference(const Case& c, const Data& data, double scale) {
                             : fresh[at(((row - c.live) * c.kv_heads + kv) * c.dim + d)];
       };
       std::vector<double> weights(at(rows));
-      double sum = 0;
-      for (std::int64_t row = 0; row < rows; ++row) {
+      double sum = c.sinks ? std::exp(static_cast<double>(data.sinks[at(head)])) : 0;
+      const std::int64_t first =
+          c.window > 0 ? std::max<std::int64_t>(0, rows - c.window) : std::int64_t{0};
+      for (std::int64_t row = first; row < rows; ++row) {
         double score = 0;
         for (std::int64_t d = 0; d < c.dim; ++d) {
           score += static_cast<double>(data.q[at((token * c.q_heads + head) * c.dim + d)]) *
@@ -105,30 +110,41 @@ TEST_P(BlockAttention, EqualsTheReference) {
   const auto v = parameter({1, at(c.tokens), at(c.kv_heads), at(c.dim)});
   const auto cache_k = parameter({at(blocks), at(c.kv_heads), at(c.dim), at(c.block_rows)});
   const auto cache_v = parameter({at(blocks), at(c.kv_heads), at(c.block_rows), at(c.dim)});
-  const auto bias = parameter({at(c.rung)});
-  const auto out = block_attention(
-      {.q = q, .k = k, .v = v, .cache_k = cache_k, .cache_v = cache_v, .bias = bias},
-      {.heads = {c.q_heads, c.kv_heads, c.dim},
-       .tokens = c.tokens,
-       .rung = c.rung,
-       .block_rows = c.block_rows,
-       .scale = scale});
+  const std::int64_t lines = c.window > 0 ? c.tokens : 1;
+  const auto bias = c.window > 0 ? parameter({at(lines), at(c.rung)}) : parameter({at(c.rung)});
+  ov::ParameterVector parameters{q, k, v, cache_k, cache_v, bias};
+  BlockAttentionInputs ports{
+      .q = q, .k = k, .v = v, .cache_k = cache_k, .cache_v = cache_v, .bias = bias};
+  if (c.sinks) {
+    parameters.push_back(parameter({at(c.q_heads)}));
+    ports.sinks = parameters.back();
+  }
+  const auto out = block_attention(ports, {.heads = {c.q_heads, c.kv_heads, c.dim, c.window},
+                                           .tokens = c.tokens,
+                                           .rows = c.rung,
+                                           .block_rows = c.block_rows,
+                                           .scale = scale});
   ASSERT_EQ(out.get_shape(), q->get_shape());
 
   ov::Core core;
   auto request = core.compile_model(std::make_shared<ov::Model>(
                                         ov::ResultVector{std::make_shared<ov::op::v0::Result>(out)},
-                                        ov::ParameterVector{q, k, v, cache_k, cache_v, bias}),
+                                        parameters),
                                     "CPU", ov::hint::inference_precision(ov::element::f32))
                      .create_infer_request();
   // Rows that hold nothing have finite rubbish: the bias alone must hide them.
   std::vector<float> blocked_k(at(c.rung * c.kv_heads * c.dim), 3.0F);
   std::vector<float> blocked_v(blocked_k.size(), -5.0F);
-  std::vector<float> mask(at(c.rung), kDeadRow);
+  std::vector<float> mask(at(lines * c.rung), kDeadRow);
   for (std::int64_t row = 0; row < c.live; ++row) {
-    mask[at(row)] = 0;
-    const std::int64_t block = row / c.block_rows;
-    const std::int64_t inside = row % c.block_rows;
+    // With a window the cache is a ring, in which later rows stand in the places of earlier ones.
+    const std::int64_t place = row % c.rung;
+    for (std::int64_t line = 0; line < lines; ++line) {
+      const bool seen = c.window == 0 || c.live + line - row < c.window;
+      mask[at(line * c.rung + place)] = seen ? 0 : kDeadRow;
+    }
+    const std::int64_t block = place / c.block_rows;
+    const std::int64_t inside = place % c.block_rows;
     for (std::int64_t head = 0; head < c.kv_heads; ++head) {
       for (std::int64_t d = 0; d < c.dim; ++d) {
         const std::int64_t from = (row * c.kv_heads + head) * c.dim + d;
@@ -138,8 +154,9 @@ TEST_P(BlockAttention, EqualsTheReference) {
       }
     }
   }
-  const std::vector<const std::vector<float>*> inputs = {&data.q,    &data.k,    &data.v,
-                                                         &blocked_k, &blocked_v, &mask};
+  std::vector<const std::vector<float>*> inputs = {&data.q,    &data.k,    &data.v,
+                                                   &blocked_k, &blocked_v, &mask};
+  if (c.sinks) inputs.push_back(&data.sinks);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     ov::Tensor tensor = request.get_input_tensor(i);
     ASSERT_EQ(tensor.get_size(), inputs[i]->size());
@@ -154,15 +171,25 @@ TEST_P(BlockAttention, EqualsTheReference) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, BlockAttention,
-                         testing::Values(Case{"decode, grouped", 9, 3, 64, 1, 256, 128, 200},
-                                         Case{"decode, empty cache", 4, 2, 16, 1, 64, 64, 0},
-                                         Case{"decode, full cache", 4, 2, 16, 1, 128, 32, 128},
-                                         Case{"decode, one KV head", 8, 1, 32, 1, 128, 64, 77},
-                                         Case{"decode, no groups", 4, 4, 16, 1, 64, 16, 33},
-                                         Case{"prefill, empty cache", 9, 3, 64, 8, 64, 64, 0},
-                                         Case{"prefill, grouped", 8, 2, 16, 12, 128, 32, 50},
-                                         Case{"prefill, no groups", 3, 3, 8, 5, 32, 16, 32}));
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, BlockAttention,
+    testing::Values(Case{"decode, grouped", 9, 3, 64, 1, 256, 128, 200},
+                    Case{"decode, empty cache", 4, 2, 16, 1, 64, 64, 0},
+                    Case{"decode, full cache", 4, 2, 16, 1, 128, 32, 128},
+                    Case{"decode, one KV head", 8, 1, 32, 1, 128, 64, 77},
+                    Case{"decode, no groups", 4, 4, 16, 1, 64, 16, 33},
+                    Case{"prefill, empty cache", 9, 3, 64, 8, 64, 64, 0},
+                    Case{"prefill, grouped", 8, 2, 16, 12, 128, 32, 50},
+                    Case{"prefill, no groups", 3, 3, 8, 5, 32, 16, 32},
+                    Case{"window, decode", 9, 3, 64, 1, 96, 32, 250, 64},
+                    Case{"window of one", 4, 2, 16, 1, 32, 16, 20, 1},
+                    Case{"window, not full", 4, 2, 16, 6, 48, 16, 9, 30},
+                    Case{"window, prefill", 8, 2, 16, 12, 48, 16, 77, 32},
+                    Case{"window, no groups", 3, 3, 8, 7, 48, 16, 100, 20},
+                    Case{"window below the chunk", 8, 2, 16, 40, 32, 16, 50, 9},
+                    Case{"sinks, decode", 9, 3, 64, 1, 96, 32, 50, 0, true},
+                    Case{"sinks, prefill", 8, 2, 16, 12, 64, 32, 50, 0, true},
+                    Case{"sinks and window", 8, 4, 16, 9, 48, 16, 90, 32, true}));
 
 /// Every layer of every program carries the causal triangle: one per group would multiply it.
 TEST(BlockAttentionSize, TheCausalBiasIsOneTriangleForAllGroups) {
@@ -178,7 +205,7 @@ TEST(BlockAttentionSize, TheCausalBiasIsOneTriangleForAllGroups) {
          .cache_k = parameter({2, 2, 16, 32}),
          .cache_v = parameter({2, 2, 32, 16}),
          .bias = parameter({64})},
-        {.heads = {8, 2, 16}, .tokens = tokens, .rung = 64, .block_rows = 32, .scale = 1});
+        {.heads = {8, 2, 16}, .tokens = tokens, .rows = 64, .block_rows = 32, .scale = 1});
     std::size_t largest = 0;
     ov::traverse_nodes(ov::NodeVector{out.get_node_shared_ptr()},
                        [&](const std::shared_ptr<ov::Node>& node) {

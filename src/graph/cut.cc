@@ -15,6 +15,7 @@ Cut cut_whole(const model::Decoder& decoder) {
   piece.outputs = {{Role::kLogits}};
   for (std::size_t layer = 0; layer < decoder.layers.size(); ++layer) {
     piece.layers.push_back(static_cast<std::int64_t>(layer));
+    piece.windows.insert(decoder.layers[layer].window);
   }
   const Call call{.inputs = piece.inputs, .outputs = piece.outputs};
   return {.pieces = {piece}, .calls = {call}};

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,7 @@ struct Piece {
   std::vector<Port> outputs;
   /// Layers of the CachedAttentions inside, in order, counted from the call's layer.
   std::vector<std::int64_t> layers;
+  std::set<std::int64_t> windows = {};  ///< of these; 0 for those without
   /// One sequence at a time: called once for every sequence of the batch.
   bool per_row = false;
   /// How often the graph pauses (pause.h). What comes in at pause p is the input p behind the

@@ -27,7 +27,10 @@ Cut cut_joined(const model::Decoder& decoder) {
     if (!attention) continue;
     const std::int64_t layer = attention->attributes().layer;
     AHEAD_CHECK(layer == static_cast<std::int64_t>(bodies.pauses), "attentions are met by layer");
-    const auto pause = std::make_shared<Pause>(attention->input_values(), bodies.pauses);
+    const auto pause = std::make_shared<Pause>(
+        ov::OutputVector{attention->input_value(0), attention->input_value(1),
+                         attention->input_value(2)},
+        bodies.pauses);
     const Port q = internal(attention->input_value(0));
     const Port attended = internal(attention->output(0));
     bodies.outputs.insert(bodies.outputs.end(), {q, {Role::kNewK, layer}, {Role::kNewV, layer}});

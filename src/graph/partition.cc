@@ -1,11 +1,14 @@
 // Pieces to a program's specification and graphs. May use: base, model, OpenVINO.
 #include "graph/partition.h"
 
+#include <algorithm>
+#include <limits>
 #include <map>
 #include <tuple>
 #include <utility>
 
 #include "base/check.h"
+#include "base/window.h"
 #include "graph/cut_joined.h"
 #include "openvino/op/constant.hpp"
 
@@ -56,6 +59,16 @@ PieceSize size_of(const ov::Model& graph) {
   return size;
 }
 
+/// Rows that every attention inside keeps at most; without a limit where one keeps all.
+std::int64_t most_rows_kept(const Piece& piece, std::int64_t block_rows) {
+  constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
+  std::int64_t most = 0;
+  for (const std::int64_t window : piece.windows) {
+    most = std::max(most, RowsKept{window, block_rows}.of(kNoLimit));
+  }
+  return most == 0 ? kNoLimit : most;
+}
+
 /// One call for sequence `row`, or for the whole batch when `row` is kWholeBatch.
 CallSpec call_spec(const Call& call, const PiecePorts& ports, std::int64_t row, Values& values) {
   const auto use = [&](std::size_t index, const Port& formal, const std::vector<Port>& own) {
@@ -102,6 +115,7 @@ ProgramSpec PartitionedDecoder::spec(const ProgramShape& shape) const {
     const bool open = open_tokens_ && piece.layers.empty();
     spec.parts.push_back({.name = piece.name,
                           .depends_on_rung = !piece.layers.empty(),
+                          .rows_kept = most_rows_kept(piece, cache_.block_rows),
                           .depends_on_batch = !piece.per_row && !open,
                           .depends_on_tokens = !open,
                           .depends_on_tier = !piece.per_row,

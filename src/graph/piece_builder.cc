@@ -112,6 +112,7 @@ void PieceBuilder::copy_node(const ov::Node& node) {
     if (const auto* attention = ov::as_type<const model::CachedAttention>(&node)) {
       const std::int64_t layer = attention->attributes().layer;
       built_.piece.layers.push_back(layer);
+      built_.piece.windows.insert(attention->attributes().shape.window);
       built_.key += "layer " + std::to_string(layer - options_.first_layer);
     }
   }

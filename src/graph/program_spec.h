@@ -6,6 +6,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,13 +38,16 @@ enum class Role {
   kTokens,     ///< [batch, tokens] i32
   kPositions,  ///< [batch, tokens] i32
   kLogitRows,  ///< [batch] i32: flat index of the token whose logits are wanted
-  kCacheBias,  ///< [rung] f32, per sequence: 0 for a live row, kDeadRow for one that is not
-  kCacheK,     ///< [blocks, kv_heads, dim, rows], per layer and sequence
-  kCacheV,     ///< [blocks, kv_heads, rows, dim], per layer and sequence
-  kNewK,       ///< [1, batch * tokens, kv_heads, dim], per layer, of the cache's type
-  kNewV,       ///< likewise
-  kLogits,     ///< [batch, vocabulary] f32
-  kInternal,   ///< from part to part
+  /// Per window, which stands in the place of the layer, and sequence: f32, 0 for a cached row that
+  /// is seen, kDeadRow for one that is not. Without a window (0) [rung]; with one
+  /// [tokens, rows kept], a line for each new token.
+  kCacheBias,
+  kCacheK,    ///< [blocks, kv_heads, dim, rows], per layer and sequence
+  kCacheV,    ///< [blocks, kv_heads, rows, dim], per layer and sequence
+  kNewK,      ///< [1, batch * tokens, kv_heads, dim], per layer, of the cache's type
+  kNewV,      ///< likewise
+  kLogits,    ///< [batch, vocabulary] f32
+  kInternal,  ///< from part to part
 };
 
 /// Added to the scores of rows that hold nothing: finite, so that no sum is NaN, and within f16.
@@ -65,6 +69,9 @@ inline constexpr std::int64_t kWholeBatch = -1;
 struct PartSpec {
   std::string name;  ///< its own in the program; parts of one name that depend on no tier are alike
   bool depends_on_rung = true;
+  /// Where that is less than the rung: the rows that all layers of the part keep at most. Rungs
+  /// above have the same part.
+  std::int64_t rows_kept = std::numeric_limits<std::int64_t>::max();
   bool depends_on_batch = true;
   /// Otherwise the part takes any number of tokens, and one artifact serves prefill and decode.
   bool depends_on_tokens = true;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/window.h"
 #include "graph/block_attention.h"
 #include "graph/element_type.h"
 #include "graph/panel_product.h"
@@ -114,11 +115,17 @@ struct NewRowResults {
   NodeOutput v;
 };
 
+/// Rows of cache that layers of that shape have on the context's rung.
+std::int64_t rows_kept(const model::AttentionShape& heads, const ShapeContext& context) {
+  return RowsKept{heads.window, context.cache.block_rows}.of(context.shape.rung);
+}
+
 /// Replaces `attention` by one block attention a row.
 NewRowResults replace(const std::shared_ptr<CachedAttention>& attention, Inputs& inputs,
                       const ShapeContext& context) {
   const auto& [layer, heads, scale] = attention->attributes();
   const ProgramShape& shape = context.shape;
+  const NodeOutput sinks = attention->has_sinks() ? attention->input_value(3) : NodeOutput();
   const ov::element::Type stored = to_openvino(context.cache.type);
 
   // A token sees its own row as later tokens will: rounded to the cache's type.
@@ -134,10 +141,11 @@ NewRowResults replace(const std::shared_ptr<CachedAttention>& attention, Inputs&
                                     .v = tokens_of_row(seen_v, shape, row),
                                     .cache_k = inputs({Role::kCacheK, layer, row}),
                                     .cache_v = inputs({Role::kCacheV, layer, row}),
-                                    .bias = inputs({Role::kCacheBias, 0, row})},
+                                    .bias = inputs({Role::kCacheBias, heads.window, row}),
+                                    .sinks = sinks},
                                    {.heads = heads,
                                     .tokens = shape.tokens,
-                                    .rung = shape.rung,
+                                    .rows = rows_kept(heads, context),
                                     .block_rows = context.cache.block_rows,
                                     .scale = scale}));
   }
@@ -172,8 +180,10 @@ bool takes_new_rows(const Piece& piece) {
 PiecePorts ports_of(const Piece& piece, const ProgramShape& shape) {
   PiecePorts ports{piece.inputs, piece.outputs};
   if (piece.layers.empty()) return ports;
-  for (std::int64_t row = 0; row < shape.batch; ++row) {
-    ports.inputs.push_back({Role::kCacheBias, 0, row});
+  for (const std::int64_t window : piece.windows) {
+    for (std::int64_t row = 0; row < shape.batch; ++row) {
+      ports.inputs.push_back({Role::kCacheBias, window, row});
+    }
   }
   for (const std::int64_t layer : piece.layers) {
     for (std::int64_t row = 0; row < shape.batch; ++row) {
@@ -192,7 +202,7 @@ ValueSpec value_at(const Port& port, const ShapeContext& context) {
   ValueSpec value{.role = port.role, .layer = port.layer, .row = port.row};
   const auto heads = [&] { return context.decoder.layers.at(dim(port.layer)); };
   const std::size_t rows = dim(context.cache.block_rows);
-  const std::size_t blocks = dim(shape.rung / context.cache.block_rows);
+  const auto blocks = [&] { return dim(rows_kept(heads(), context) / context.cache.block_rows); };
   switch (port.role) {
     case Role::kTokens:
     case Role::kPositions:
@@ -204,15 +214,16 @@ ValueSpec value_at(const Port& port, const ShapeContext& context) {
       value.shape = {dim(shape.batch)};
       break;
     case Role::kCacheBias:
-      value.shape = {dim(shape.rung)};
+      value.shape = {dim(RowsKept{port.layer, context.cache.block_rows}.of(shape.rung))};
+      if (port.layer > 0) value.shape.insert(value.shape.begin(), dim(shape.tokens));
       break;
     case Role::kCacheK:
       value.type = context.cache.type;
-      value.shape = {blocks, dim(heads().kv_heads), dim(heads().head_dim), rows};
+      value.shape = {blocks(), dim(heads().kv_heads), dim(heads().head_dim), rows};
       break;
     case Role::kCacheV:
       value.type = context.cache.type;
-      value.shape = {blocks, dim(heads().kv_heads), rows, dim(heads().head_dim)};
+      value.shape = {blocks(), dim(heads().kv_heads), rows, dim(heads().head_dim)};
       break;
     case Role::kNewK:
     case Role::kNewV:

@@ -2,6 +2,7 @@
 // new-row ports. May use: base, model, OpenVINO.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -18,7 +19,8 @@ struct CacheFormat {
 
 /// The ports of a specialised piece, in order.
 struct PiecePorts {
-  std::vector<Port> inputs;   ///< the piece's own, then a bias a row, then K and V a layer and row
+  /// The piece's own, then a bias a window and row, then K and V a layer and row.
+  std::vector<Port> inputs;
   std::vector<Port> outputs;  ///< the piece's own, then new K and new V a layer
 };
 

@@ -16,16 +16,22 @@ class CopyGrow final : public KvCache {
 
  private:
   std::size_t fit(std::size_t capacity) override {
-    std::vector<LayerRegions> larger = allocate(capacity);
+    // A ring that is whole does not grow.
+    std::vector<LayerRegions> larger = allocate(capacity, capacity_);
     std::size_t copied = 0;
     try {
       for (std::size_t layer = 0; layer < larger.size(); ++layer) {
+        if (larger[layer].k.region.data == nullptr) continue;
         copied += copy(regions_[layer].k, larger[layer].k, layer);
         copied += copy(regions_[layer].v, larger[layer].v, layer);
       }
     } catch (const Error& error) {
       release(larger);
       throw refused(capacity, error);
+    }
+    for (std::size_t layer = 0; layer < larger.size(); ++layer) {
+      if (larger[layer].k.region.data == nullptr)
+        larger[layer] = std::exchange(regions_[layer], {});
     }
     release_old();
     old_regions_ = std::exchange(regions_, std::move(larger));
@@ -35,7 +41,8 @@ class CopyGrow final : public KvCache {
   /// Copies the live blocks and makes what is behind them ready to be read.
   std::size_t copy(const Buffer& from, Buffer& to, std::size_t layer) {
     // Live blocks are a prefix. The last one is copied whole: its rows interleave in K.
-    const std::size_t bytes = layout().blocks(live_rows_) * layout().block_bytes(layer);
+    const std::size_t bytes =
+        layout().layer_blocks(layer, live_rows_) * layout().block_bytes(layer);
     if (bytes > 0) {
       pages_.commit(to.region, {.begin = 0, .bytes = bytes});
       std::memcpy(to.region.data, from.region.data, bytes);

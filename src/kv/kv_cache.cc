@@ -18,6 +18,9 @@ KvCache::KvCache(Options options, PageProvider& pages)
   const Layout& layout = options_.layout;
   AHEAD_CHECK(!layout.layers.empty(), "a KV cache has at least one layer");
   AHEAD_CHECK(layout.block_rows > 0, "a KV layout has at least one row a block");
+  for (const LayerShape& layer : layout.layers) {
+    AHEAD_CHECK(layer.ring_rows % layout.block_rows == 0, "a ring is a whole number of blocks");
+  }
   AHEAD_CHECK(options_.first_capacity > 0 && options_.first_capacity <= options_.last_capacity,
               "a KV cache's capacities ascend from above 0");
   AHEAD_CHECK(options_.first_capacity % layout.block_rows == 0 &&
@@ -85,7 +88,7 @@ void KvCache::commit_ahead() {
       const Region& k = regions_[layer].k.region;
       const std::size_t block = layout().block_bytes(layer);
       const std::size_t next = layout().blocks(live_rows_) * block;
-      if (next == k.bytes) return;
+      if (next >= k.bytes) continue;  // it is the last, or a ring comes round
       const std::size_t begin = next + block * share / shares;
       const std::size_t end = next + block * (share + 1) / shares;
       if (begin < end) pages_.commit(k, {.begin = begin, .bytes = end - begin});
@@ -105,8 +108,10 @@ bool KvCache::prefault(Prefault rows) {
   const std::size_t page = pages_.page_bytes();
   std::size_t budget = std::max(rows.budget_bytes / page, std::size_t{1}) * page;
   for (std::size_t layer = 0; layer < regions_.size(); ++layer) {
-    const std::size_t wanted = layout().blocks(rows.capacity) * layout().block_bytes(layer);
-    const std::size_t full = live_rows_ / layout().block_rows * layout().block_bytes(layer);
+    const std::size_t wanted =
+        layout().layer_blocks(layer, rows.capacity) * layout().block_bytes(layer);
+    const std::size_t full =
+        layout().rows_kept(layer, live_rows_) / layout().block_rows * layout().block_bytes(layer);
     for (Buffer* const buffer : {&regions_[layer].k, &regions_[layer].v}) {
       buffer->ready = std::max(buffer->ready, full);  // written
       const std::size_t end = std::min(wanted, buffer->region.bytes);
@@ -128,8 +133,11 @@ Growth KvCache::grow(std::size_t capacity) {
   AHEAD_CHECK(capacity % layout().block_rows == 0, "a KV capacity is a whole number of blocks");
   const std::size_t copied = fit(capacity);
   capacity_ = capacity;
-  return {.copied_bytes = copied,
-          .live_blocks = 2 * layout().layers.size() * layout().blocks(live_rows_)};
+  std::size_t live = 0;
+  for (std::size_t layer = 0; layer < layout().layers.size(); ++layer) {
+    live += 2 * layout().layer_blocks(layer, live_rows_);
+  }
+  return {.copied_bytes = copied, .live_blocks = live};
 }
 
 std::size_t KvCache::reserved_bytes() const {
@@ -150,21 +158,24 @@ std::size_t KvCache::committed_bytes() const {
   return bytes;
 }
 
-std::vector<KvCache::LayerRegions> KvCache::allocate(std::size_t capacity) {
-  return obtain(capacity, &PageProvider::allocate);
+std::vector<KvCache::LayerRegions> KvCache::allocate(std::size_t capacity, std::size_t before) {
+  return obtain(capacity, before, &PageProvider::allocate);
 }
 
 std::vector<KvCache::LayerRegions> KvCache::reserve(std::size_t capacity) {
-  return obtain(capacity, &PageProvider::reserve);
+  return obtain(capacity, 0, &PageProvider::reserve);
 }
 
-std::vector<KvCache::LayerRegions> KvCache::obtain(std::size_t capacity, Obtain from) {
-  const std::size_t blocks = layout().blocks(capacity);
+std::vector<KvCache::LayerRegions> KvCache::obtain(std::size_t capacity, std::size_t before,
+                                                   Obtain from) {
   std::vector<LayerRegions> regions(layout().layers.size());
   try {
     for (std::size_t layer = 0; layer < regions.size(); ++layer) {
-      regions[layer].k.region = (pages_.*from)(blocks * layout().block_bytes(layer));
-      regions[layer].v.region = (pages_.*from)(blocks * layout().block_bytes(layer));
+      const std::size_t blocks = layout().layer_blocks(layer, capacity);
+      if (blocks == layout().layer_blocks(layer, before)) continue;
+      const std::size_t bytes = blocks * layout().block_bytes(layer);
+      regions[layer].k.region = (pages_.*from)(bytes);
+      regions[layer].v.region = (pages_.*from)(bytes);
     }
   } catch (const Error& error) {
     release(regions);

@@ -87,10 +87,11 @@ class KvCache {
   /// Holds no memory yet: the policy's constructor sets regions_.
   KvCache(Options options, PageProvider& pages);
 
-  /// Regions for every layer with room for `capacity` rows; all or none. Throws
-  /// Error(kOutOfMemory) with the bytes wanted for all of them.
-  [[nodiscard]] std::vector<LayerRegions> allocate(std::size_t capacity);
-  /// The same as address space that is charged as it is written.
+  /// Regions with room for `capacity` rows, for every layer that had not as much room at `before`
+  /// rows, and nothing for the others; all or none. Throws Error(kOutOfMemory) with the bytes
+  /// wanted for all of them.
+  [[nodiscard]] std::vector<LayerRegions> allocate(std::size_t capacity, std::size_t before = 0);
+  /// Such regions for every layer, as address space that is charged as it is written.
   [[nodiscard]] std::vector<LayerRegions> reserve(std::size_t capacity);
   /// Writes zeros to all of regions_: the kernel commits them, and append() need not.
   void write_all();
@@ -113,7 +114,8 @@ class KvCache {
   void commit_rows(std::size_t count);
   /// Backs a share of the next block's K, if the block being filled is in its last eighth.
   void commit_ahead();
-  [[nodiscard]] std::vector<LayerRegions> obtain(std::size_t capacity, Obtain from);
+  [[nodiscard]] std::vector<LayerRegions> obtain(std::size_t capacity, std::size_t before,
+                                                 Obtain from);
   /// Makes regions_ fit `capacity` rows and returns the bytes it copied; throws with nothing
   /// changed.
   virtual std::size_t fit(std::size_t capacity) = 0;

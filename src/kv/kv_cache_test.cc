@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -22,6 +23,9 @@ const std::vector<std::vector<LayerShape>> kModels = {
     {{.kv_heads = 2, .head_dim = 80},
      {.kv_heads = 1, .head_dim = 48},
      {.kv_heads = 5, .head_dim = 7}},
+    {{.kv_heads = 2, .head_dim = 8, .ring_rows = 48},
+     {.kv_heads = 1, .head_dim = 16},
+     {.kv_heads = 1, .head_dim = 5, .ring_rows = 32}},
 };
 
 struct Case {
@@ -136,12 +140,17 @@ TEST_P(KvCacheTest, OldViewsStayReadableUntilReleased) {
 }
 
 TEST_P(KvCacheTest, LiveBlocksCountEveryLayerAndKAndVApart) {
-  const std::size_t layers = options().layout.layers.size();
+  const std::vector<LayerShape> layers = options().layout.layers;
   for (const auto& [rows, blocks] :
        {std::pair{0U, 0U}, {1U, 1U}, {16U, 1U}, {17U, 2U}, {64U, 4U}}) {
     const auto cache = make();
     append_rows(*cache, rows);
-    EXPECT_EQ(cache->grow(8 * kRows).live_blocks, 2 * layers * blocks);
+    std::size_t expected = 0;
+    for (const LayerShape& layer : layers) {
+      const std::size_t ring = layer.ring_rows == 0 ? blocks : layer.ring_rows / kRows;
+      expected += 2 * std::min<std::size_t>(blocks, ring);
+    }
+    EXPECT_EQ(cache->grow(8 * kRows).live_blocks, expected);
   }
 }
 

@@ -40,11 +40,25 @@ void transpose(std::byte* to, const std::byte* from, const Transposition& shape)
   }
 }
 
+/// Where a layer keeps row `row` of the sequence.
+std::size_t place_of(const LayerShape& layer, std::size_t row) {
+  return layer.ring_rows == 0 ? row : row % layer.ring_rows;
+}
+
 }  // namespace
 
 std::size_t Layout::blocks(std::size_t rows) const {
   AHEAD_CHECK(block_rows > 0, "a KV layout has at least one row a block");
   return (rows + block_rows - 1) / block_rows;
+}
+
+std::size_t Layout::rows_kept(std::size_t layer, std::size_t rows) const {
+  const std::size_t ring = layers.at(layer).ring_rows;
+  return ring == 0 ? rows : std::min(rows, ring);
+}
+
+std::size_t Layout::layer_blocks(std::size_t layer, std::size_t rows) const {
+  return blocks(rows_kept(layer, rows));
 }
 
 std::size_t Layout::block_bytes(std::size_t layer) const {
@@ -53,19 +67,29 @@ std::size_t Layout::block_bytes(std::size_t layer) const {
 }
 
 std::size_t Layout::total_bytes(std::size_t capacity) const {
-  std::size_t block = 0;
-  for (std::size_t layer = 0; layer < layers.size(); ++layer) block += 2 * block_bytes(layer);
-  return blocks(capacity) * block;
+  std::size_t bytes = 0;
+  for (std::size_t layer = 0; layer < layers.size(); ++layer) {
+    bytes += 2 * layer_blocks(layer, capacity) * block_bytes(layer);
+  }
+  return bytes;
+}
+
+std::size_t Layout::kept_bytes(std::size_t rows) const {
+  std::size_t bytes = 0;
+  for (std::size_t layer = 0; layer < layers.size(); ++layer) {
+    bytes += 2 * rows_kept(layer, rows) * (block_bytes(layer) / block_rows);
+  }
+  return bytes;
 }
 
 Shape Layout::k_shape(std::size_t layer, std::size_t capacity) const {
   const LayerShape& shape = layers.at(layer);
-  return {blocks(capacity), shape.kv_heads, shape.head_dim, block_rows};
+  return {layer_blocks(layer, capacity), shape.kv_heads, shape.head_dim, block_rows};
 }
 
 Shape Layout::v_shape(std::size_t layer, std::size_t capacity) const {
   const LayerShape& shape = layers.at(layer);
-  return {blocks(capacity), shape.kv_heads, block_rows, shape.head_dim};
+  return {layer_blocks(layer, capacity), shape.kv_heads, block_rows, shape.head_dim};
 }
 
 std::size_t block_rows_for(const std::vector<std::int64_t>& ladder, std::size_t limit) {
@@ -90,10 +114,11 @@ void store_rows(const Layout& layout, StoreTarget target, StoreRange range, NewR
   const std::size_t head_bytes = block_rows * row_bytes;        // of one head's rows in a block
   const std::size_t block_bytes = shape.kv_heads * head_bytes;  // of a block
 
-  std::size_t done = 0;
+  std::size_t done = range.count - layout.rows_kept(range.layer, range.count);
   while (done < range.count) {
-    const std::size_t block = (range.first + done) / block_rows;
-    const std::size_t row = (range.first + done) % block_rows;
+    const std::size_t kept = place_of(shape, range.first + done);
+    const std::size_t block = kept / block_rows;
+    const std::size_t row = kept % block_rows;
     const std::size_t count = std::min(block_rows - row, range.count - done);
     for (std::size_t head = 0; head < shape.kv_heads; ++head) {
       const std::size_t from = done * step_bytes + head * row_bytes;

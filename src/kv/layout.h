@@ -4,7 +4,9 @@
 // Per layer and sequence, with R rows a block:
 //   K is [block][kv_head][dim][row]   (transposed inside its block: q times K runs over rows)
 //   V is [block][kv_head][row][dim]
-// A larger capacity is the same bytes at the same address with more blocks behind them.
+// A larger capacity is the same bytes at the same address with more blocks behind them. A layer
+// with a window keeps a ring: row p stands where row p % ring would, and its blocks end with the
+// ring.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +17,11 @@
 
 namespace ahead::kv {
 
-/// KV heads and head size of one layer.
+/// KV heads and head size of one layer, and which rows it keeps.
 struct LayerShape {
   std::size_t kv_heads = 0;
   std::size_t head_dim = 0;
+  std::size_t ring_rows = 0;  ///< whole blocks; 0: every row is kept
 };
 
 /// The layout of one sequence's cache.
@@ -27,15 +30,22 @@ struct Layout {
   std::size_t block_rows = 0;  ///< R; divides every capacity
   ElementType type = ElementType::kF32;
 
-  /// Blocks that hold `rows` rows, the last one perhaps in part.
+  /// Blocks that hold `rows` rows where all are kept, the last one perhaps in part.
   [[nodiscard]] std::size_t blocks(std::size_t rows) const;
+  /// Rows of the first `rows` that `layer` has room for.
+  [[nodiscard]] std::size_t rows_kept(std::size_t layer, std::size_t rows) const;
+  /// Blocks of `layer` that hold what it keeps of `rows` rows.
+  [[nodiscard]] std::size_t layer_blocks(std::size_t layer, std::size_t rows) const;
   /// Bytes of one block of K, or of V, of `layer`.
   [[nodiscard]] std::size_t block_bytes(std::size_t layer) const;
-  /// Bytes of K and V over all layers for `capacity` rows.
+  /// Bytes of K and V over all layers for `capacity` rows, in whole blocks.
   [[nodiscard]] std::size_t total_bytes(std::size_t capacity) const;
-  /// [capacity / R, kv_heads, head_dim, R]; `capacity` is a whole number of blocks.
+  /// Bytes of what is kept of `rows` rows, K and V over all layers.
+  [[nodiscard]] std::size_t kept_bytes(std::size_t rows) const;
+  /// [rows_kept(layer, capacity) / R, kv_heads, head_dim, R]; `capacity` is a whole number of
+  /// blocks.
   [[nodiscard]] Shape k_shape(std::size_t layer, std::size_t capacity) const;
-  /// [capacity / R, kv_heads, R, head_dim]; `capacity` is a whole number of blocks.
+  /// [rows_kept(layer, capacity) / R, kv_heads, R, head_dim]; likewise.
   [[nodiscard]] Shape v_shape(std::size_t layer, std::size_t capacity) const;
 };
 
@@ -57,7 +67,7 @@ struct StoreTarget {
   void* v = nullptr;
 };
 
-/// Rows `first` .. `first + count - 1` of `layer`.
+/// Rows `first` .. `first + count - 1` of `layer`, counted from the sequence's beginning.
 struct StoreRange {
   std::size_t layer = 0;
   std::size_t first = 0;
@@ -65,7 +75,7 @@ struct StoreRange {
 };
 
 /// Copies `range.count` rows to their places in the regions of `target`, which must have room for
-/// them. Touches no other row.
+/// them; of more than a ring holds the last ones. Touches no other row.
 void store_rows(const Layout& layout, StoreTarget target, StoreRange range, NewRows rows);
 
 }  // namespace ahead::kv

@@ -2,6 +2,7 @@
 // kernel's account. May use: base, GoogleTest.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 
@@ -61,6 +62,52 @@ TEST(SharedMaxTest, SmallerCapacityIsAPrefixOfTheSameMemory) {
   const TensorView large = cache->v(0);
   EXPECT_EQ(small.data, large.data);
   EXPECT_EQ(small.bytes() * 4, large.bytes());
+}
+
+/// A layer that keeps three blocks, beside one that keeps all.
+KvCache::Options with_ring() {
+  KvCache::Options with = options();
+  with.layout.layers[0].ring_rows = 3 * kRows;
+  return with;
+}
+
+TEST(RingTest, ARingCommitsItsBlocksAndNoMoreUnderEveryPolicy) {
+  const Layout layout = with_ring().layout;
+  const std::size_t block0 = 2 * layout.block_bytes(0);
+  const std::size_t block1 = 2 * layout.block_bytes(1);
+  for (const KvPolicy policy : {KvPolicy::kSharedMax, KvPolicy::kCopyGrow, KvPolicy::kInPlace}) {
+    OsPages pages;
+    const auto cache = make_cache(policy, with_ring(), pages);
+    for (std::size_t capacity = 2 * kRows; capacity <= 8 * kRows; capacity += kRows) {
+      if (capacity > 2 * kRows) cache->grow(capacity);
+      cache->release_old();
+      append_rows(*cache, capacity - cache->live_rows());
+      EXPECT_EQ(wrong_elements(*cache), 0U);
+      const std::size_t blocks = policy == KvPolicy::kSharedMax ? 8 : capacity / kRows;
+      EXPECT_EQ(cache->committed_bytes(),
+                std::min<std::size_t>(blocks, 3) * block0 + blocks * block1)
+          << capacity << " rows";
+      EXPECT_EQ(cache->layout().kept_bytes(capacity),
+                std::min<std::size_t>(capacity / kRows, 3) * block0 + capacity / kRows * block1);
+    }
+  }
+}
+
+TEST(RingTest, AWholeRingIsNeitherCopiedNorMovedAsTheOthersGrow) {
+  FakePages pages;
+  const auto cache = make_cache(KvPolicy::kCopyGrow, with_ring(), pages);
+  append_rows(*cache, 2 * kRows);
+  EXPECT_EQ(cache->grow(3 * kRows).copied_bytes, bytes_of(2 * kRows));
+  append_rows(*cache, kRows);
+  const void* const ring = cache->k(0).data;
+  const Growth growth = cache->grow(8 * kRows);
+  EXPECT_EQ(growth.copied_bytes, 3 * 2 * cache->layout().block_bytes(1));
+  EXPECT_EQ(growth.live_blocks, 2U * (3 + 3));
+  EXPECT_EQ(cache->k(0).data, ring);
+  cache->release_old();
+  EXPECT_EQ(cache->k(0).data, ring);
+  append_rows(*cache, 5 * kRows);
+  EXPECT_EQ(wrong_elements(*cache), 0U);
 }
 
 TEST(CopyGrowTest, HoldsNoMoreThanItsCapacity) {

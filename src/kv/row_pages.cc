@@ -53,6 +53,9 @@ RowPages first_touched(const Layout& layout, StoreRange rows, PageGrid grid) {
   const std::size_t row_bytes = head_bytes / layout.block_rows;
   Pages k(grid);
   Pages v(grid);
+  // What goes where a ring was written before touches nothing first.
+  const std::size_t ring = layout.layers[rows.layer].ring_rows;
+  if (ring != 0) rows.count = rows.first < ring ? std::min(rows.count, ring - rows.first) : 0;
   for (std::size_t done = 0; done < rows.count;) {
     const std::size_t block = (rows.first + done) / layout.block_rows;
     const std::size_t row = (rows.first + done) % layout.block_rows;

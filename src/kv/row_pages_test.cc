@@ -91,6 +91,17 @@ TEST(RowPagesTest, ARowAmongWrittenPagesNamesNone) {
   }
 }
 
+TEST(RowPagesTest, ARingThatComesRoundTouchesNothingFirst) {
+  const Layout layout =
+      layout_of({.kv_heads = 3, .head_dim = 64, .ring_rows = 2 * kRows}, ElementType::kF32);
+  const PageGrid grid{.page_bytes = 4096, .region_bytes = 2 * layout.block_bytes(0)};
+  EXPECT_EQ(first_touched(layout, {.first = 2 * kRows, .count = kRows}, grid).bytes(), 0U);
+  EXPECT_EQ(first_touched(layout, {.first = 5 * kRows - 1, .count = 3 * kRows}, grid).bytes(), 0U);
+  // What goes beyond the end before it is reached touches as much as what ends there.
+  EXPECT_EQ(first_touched(layout, {.first = kRows, .count = 2 * kRows}, grid).bytes(),
+            first_touched(layout, {.first = kRows, .count = kRows}, grid).bytes());
+}
+
 TEST(RowPagesTest, WholeBlocksAreOneRange) {
   const Layout layout = layout_of({3, 64}, ElementType::kF16);
   const std::size_t block = layout.block_bytes(0);

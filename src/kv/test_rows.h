@@ -39,8 +39,10 @@ inline std::uint32_t pattern(const Element& at, std::size_t size) {
 inline std::size_t naive_index(const Layout& layout, const Element& at) {
   const std::size_t heads = layout.layers[at.layer].kv_heads;
   const std::size_t dims = layout.layers[at.layer].head_dim;
-  const std::size_t block = at.row / layout.block_rows;
-  const std::size_t row = at.row % layout.block_rows;
+  const std::size_t ring = layout.layers[at.layer].ring_rows;
+  const std::size_t place = ring == 0 ? at.row : at.row % ring;
+  const std::size_t block = place / layout.block_rows;
+  const std::size_t row = place % layout.block_rows;
   return at.side == Side::kK
              ? ((block * heads + at.head) * dims + at.dim) * layout.block_rows + row
              : ((block * heads + at.head) * layout.block_rows + row) * dims + at.dim;
@@ -88,7 +90,7 @@ inline void append_rows(KvCache& cache, std::size_t count) {
   cache.append(rows.rows(), count);
 }
 
-/// How many elements of the cache's live rows are not what append_rows() gave it.
+/// How many elements of the live rows that the cache keeps are not what append_rows() gave it.
 inline std::size_t wrong_elements(const KvCache& cache) {
   const Layout& layout = cache.layout();
   const std::size_t size = size_of(layout.type);
@@ -96,7 +98,8 @@ inline std::size_t wrong_elements(const KvCache& cache) {
   for (std::size_t layer = 0; layer < layout.layers.size(); ++layer) {
     for (const Side side : {Side::kK, Side::kV}) {
       const TensorView view = side == Side::kK ? cache.k(layer) : cache.v(layer);
-      for (std::size_t row = 0; row < cache.live_rows(); ++row) {
+      const std::size_t live = cache.live_rows();
+      for (std::size_t row = live - layout.rows_kept(layer, live); row < live; ++row) {
         for (std::size_t head = 0; head < layout.layers[layer].kv_heads; ++head) {
           for (std::size_t dim = 0; dim < layout.layers[layer].head_dim; ++dim) {
             const Element at{side, layer, row, head, dim};

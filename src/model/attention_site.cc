@@ -150,13 +150,20 @@ std::int64_t static_dim(const ov::PartialShape& shape, std::size_t axis, const c
   return shape[axis].get_length();
 }
 
+/// A score for each head, the same for every token.
+NodeOutput sinks_of(const NodeOutput& input, std::int64_t q_heads) {
+  const auto sinks = as<ov::op::v0::Constant>(strip_converts(input));
+  if (!sinks || ov::shape_size(sinks->get_shape()) != static_cast<std::size_t>(q_heads)) {
+    throw std::invalid_argument("its attention sinks are not one constant for each query head");
+  }
+  return ov::op::v0::Constant::create(ov::element::f32, {static_cast<std::size_t>(q_heads)},
+                                      sinks->cast_vector<float>());
+}
+
 }  // namespace
 
 AttentionSite trace_attention(
     const std::shared_ptr<ov::op::v13::ScaledDotProductAttention>& attention) {
-  if (attention->get_input_size() > 5) {
-    throw std::invalid_argument("it has attention sinks, which Ahead does not carry");
-  }
   const CacheWrite k = find_cache_write(attention->input_value(1));
   const CacheWrite v = find_cache_write(attention->input_value(2));
   if (k.cache.rank().is_dynamic() || k.cache.size() != 4 || v.cache.rank().is_dynamic() ||
@@ -182,10 +189,13 @@ AttentionSite trace_attention(
   }
 
   site.scale = 1.0F / std::sqrt(static_cast<float>(site.shape.head_dim));
-  if (attention->get_input_size() == 5) {
+  if (attention->get_input_size() >= 5) {
     const auto scale = as<ov::op::v0::Constant>(strip_converts(attention->input_value(4)));
     if (!scale) throw std::invalid_argument("its scale is not a constant");
     site.scale = scale->cast_vector<float>().at(0);
+  }
+  if (attention->get_input_size() == 6) {
+    site.sinks = sinks_of(attention->input_value(5), site.shape.q_heads);
   }
   site.q = to_f32(swap_heads_and_tokens(strip_converts(attention->input_value(0))));
   site.q = to_f32(strip_converts(site.q));

@@ -15,12 +15,14 @@ struct AttentionSite {
   ov::Output<ov::Node> q;  ///< [1, N, q_heads, D]
   ov::Output<ov::Node> k;  ///< [1, N, kv_heads, D]
   ov::Output<ov::Node> v;  ///< [1, N, kv_heads, D]
-  AttentionShape shape;
+  /// A constant [q_heads]; none where the attention has no sinks.
+  ov::Output<ov::Node> sinks;
+  AttentionShape shape;  ///< without the window, which is the mask's affair
   float scale = 0;
 };
 
-/// Traces `attention`. Throws std::invalid_argument with the reason when it is not one plain causal
-/// attention over one growing cache; the caller adds the architecture's name.
+/// Traces `attention`. Throws std::invalid_argument with the reason when it is not one attention
+/// over one growing cache; the caller adds the architecture's name.
 [[nodiscard]] AttentionSite trace_attention(
     const std::shared_ptr<ov::op::v13::ScaledDotProductAttention>& attention);
 
@@ -29,10 +31,10 @@ struct AttentionSite {
 void replace_attention(const std::shared_ptr<ov::op::v13::ScaledDotProductAttention>& attention,
                        const ov::Output<ov::Node>& output);
 
-/// Throws std::invalid_argument unless the mask of `attention`, which must have one, is plainly
-/// causal as the graph computes it: a probe behind `past` cached tokens must show that it hides
-/// later tokens and nothing else. No cache is allocated for it.
-void check_mask(const std::shared_ptr<ov::op::v13::ScaledDotProductAttention>& attention,
-                std::int64_t past);
+/// The window of the mask of `attention`, which must have one, as the graph computes it: 0 where it
+/// hides later tokens and nothing else. Throws std::invalid_argument unless probes behind `past`
+/// cached tokens and behind fewer show one and the same window. No cache is allocated for it.
+[[nodiscard]] std::int64_t window_of_mask(
+    const std::shared_ptr<ov::op::v13::ScaledDotProductAttention>& attention, std::int64_t past);
 
 }  // namespace ahead::model

@@ -7,7 +7,10 @@ namespace ahead::model {
 
 CachedAttention::CachedAttention(const ov::Output<ov::Node>& q, const ov::Output<ov::Node>& k,
                                  const ov::Output<ov::Node>& v, const Attributes& attributes)
-    : Op({q, k, v}), attributes_(attributes) {
+    : CachedAttention(ov::OutputVector{q, k, v}, attributes) {}
+
+CachedAttention::CachedAttention(const ov::OutputVector& inputs, const Attributes& attributes)
+    : Op(inputs), attributes_(attributes) {
   constructor_validate_and_infer_types();
 }
 
@@ -23,6 +26,9 @@ void CachedAttention::validate_and_infer_types() {
   expect(0, shape.q_heads);
   expect(1, shape.kv_heads);
   expect(2, shape.kv_heads);
+  NODE_VALIDATION_CHECK(
+      this, !has_sinks() || get_input_partial_shape(3).compatible(ov::PartialShape{shape.q_heads}),
+      "the sinks are ", get_input_partial_shape(3), ", expected one for each query head");
   set_output_type(0, get_input_element_type(0),
                   ov::PartialShape{1, tokens, shape.q_heads, shape.head_dim});
 }
@@ -32,6 +38,7 @@ bool CachedAttention::visit_attributes(ov::AttributeVisitor& visitor) {
   visitor.on_attribute("q_heads", attributes_.shape.q_heads);
   visitor.on_attribute("kv_heads", attributes_.shape.kv_heads);
   visitor.on_attribute("head_dim", attributes_.shape.head_dim);
+  visitor.on_attribute("window", attributes_.shape.window);
   visitor.on_attribute("scale", attributes_.scale);
   return true;
 }
@@ -39,7 +46,7 @@ bool CachedAttention::visit_attributes(ov::AttributeVisitor& visitor) {
 std::shared_ptr<ov::Node> CachedAttention::clone_with_new_inputs(
     const ov::OutputVector& inputs) const {
   check_new_args_count(this, inputs);
-  return std::make_shared<CachedAttention>(inputs[0], inputs[1], inputs[2], attributes_);
+  return std::make_shared<CachedAttention>(inputs, attributes_);
 }
 
 }  // namespace ahead::model

@@ -10,18 +10,25 @@
 
 namespace ahead::model {
 
-/// Heads of one attention. Query head h reads KV head h / (q_heads / kv_heads).
+/// Heads of one attention, and how far back it looks. Query head h reads KV head
+/// h / (q_heads / kv_heads).
 struct AttentionShape {
   std::int64_t q_heads = 0;
   std::int64_t kv_heads = 0;
   std::int64_t head_dim = 0;
+  /// A token sees itself and the window - 1 tokens before it; 0: all before it.
+  std::int64_t window = 0;
 
   friend bool operator==(const AttentionShape&, const AttentionShape&) = default;
 };
 
 /// q [1, N, q_heads, D], new k [1, N, kv_heads, D], new v [1, N, kv_heads, D] -> [1, N, q_heads,
 /// D], all f32, N = batch * tokens with a sequence's tokens adjacent. Token i of a sequence attends
-/// to that sequence's cached rows and to its new rows 0..i.
+/// to that sequence's cached rows and to its new rows 0..i, as far back as its window reaches.
+///
+/// A fourth input [q_heads] f32 is the head's sink: one more score in the softmax, whose share goes
+/// nowhere (Xiao and others, "Efficient Streaming Language Models with Attention Sinks", 2023; as
+/// gpt-oss has it).
 class CachedAttention : public ov::op::Op {
  public:
   OPENVINO_OP("CachedAttention", "ahead");
@@ -35,8 +42,10 @@ class CachedAttention : public ov::op::Op {
   CachedAttention() = default;
   CachedAttention(const ov::Output<ov::Node>& q, const ov::Output<ov::Node>& k,
                   const ov::Output<ov::Node>& v, const Attributes& attributes);
+  CachedAttention(const ov::OutputVector& inputs, const Attributes& attributes);
 
   [[nodiscard]] const Attributes& attributes() const { return attributes_; }
+  [[nodiscard]] bool has_sinks() const { return get_input_size() == 4; }
 
   void validate_and_infer_types() override;
   bool visit_attributes(ov::AttributeVisitor& visitor) override;

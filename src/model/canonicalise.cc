@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <map>
 #include <set>
 #include <stdexcept>
 #include <utility>
@@ -44,7 +45,7 @@ constexpr std::int64_t kMostProbePast = 1 << 17;
 [[noreturn]] void refuse(const SourceFacts& facts, const std::string& reason) {
   throw Error(ErrorKind::kUnsupportedModel,
               "architecture '" + facts.architecture + "' cannot be run: " + reason +
-                  "; Ahead runs decoders with one plain causal attention per layer");
+                  "; Ahead runs decoders with one causal attention per layer");
 }
 
 std::shared_ptr<Parameter> parameter_named(const ov::Model& graph, const std::string& name) {
@@ -70,15 +71,18 @@ void require_mask(const Attention& attention) {
   }
 }
 
-/// Throws std::invalid_argument unless `mask` is the input `name` itself.
-void check_mask_input(const ov::Node* mask, const std::string& name) {
-  while (mask != nullptr && ov::is_type<ov::op::v0::Convert>(mask)) {
-    mask = mask->get_input_node_ptr(0);
+/// The window of a mask that must be an input of the graph. Throws std::invalid_argument.
+std::int64_t window_of_input(const ov::Node* mask, const SourceFacts& facts) {
+  while (ov::is_type<ov::op::v0::Convert>(mask)) mask = mask->get_input_node_ptr(0);
+  const std::string& name = mask->get_friendly_name();
+  if (ov::is_type<Parameter>(mask)) {
+    if (name == facts.mask_input) return 0;
+    if (name == facts.window_mask_input && facts.window > 0) return facts.window;
   }
-  if (mask != nullptr && ov::is_type<Parameter>(mask) && mask->get_friendly_name() == name) return;
-  throw std::invalid_argument("its mask is not the graph's causal mask but '" +
-                              (mask == nullptr ? "none" : mask->get_friendly_name()) +
-                              "': a sliding window or the like");
+  throw std::invalid_argument("its mask is '" + name +
+                              "', neither the graph's causal mask nor one of a window that the "
+                              "file names (" +
+                              facts.architecture + ".attention.sliding_window)");
 }
 
 /// A canonical input: i32 and dynamic.
@@ -173,22 +177,25 @@ Draft make_canonical(const std::shared_ptr<ov::Model>& graph, const SourceFacts&
   const std::int64_t past = decoder.trained_context > 8
                                 ? std::min(decoder.trained_context - 4, kMostProbePast)
                                 : kMostProbePast;
-  std::set<ov::Output<ov::Node>> masks_seen;
+  std::map<ov::Output<ov::Node>, std::int64_t> windows;
   for (const auto& attention : attentions) {
     const auto layer = static_cast<std::int64_t>(decoder.layers.size());
     try {
       require_mask(*attention);
       const ov::Output<ov::Node> mask = attention->input_value(3);
-      if (masks_seen.insert(mask).second) {
-        if (facts.mask_input.empty()) {
-          check_mask(attention, past);
-        } else {
-          check_mask_input(mask.get_node(), facts.mask_input);
-        }
+      if (windows.count(mask) == 0) {
+        windows[mask] = facts.mask_input.empty() ? window_of_mask(attention, past)
+                                                 : window_of_input(mask.get_node(), facts);
       }
-      const AttentionSite site = trace_attention(attention);
+      AttentionSite site = trace_attention(attention);
+      site.shape.window = windows.at(mask);
+      ov::OutputVector inputs = {site.q, site.k, site.v};
+      if (site.sinks.get_node() != nullptr) {
+        inputs.push_back(site.sinks);
+        ++decoder.sink_layers;
+      }
       const auto cached = std::make_shared<CachedAttention>(
-          site.q, site.k, site.v, CachedAttention::Attributes{layer, site.shape, site.scale});
+          inputs, CachedAttention::Attributes{layer, site.shape, site.scale});
       cached->set_friendly_name("attention." + std::to_string(layer));
       replace_attention(attention, cached);
       decoder.layers.push_back(site.shape);

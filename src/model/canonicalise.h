@@ -19,6 +19,9 @@ struct SourceFacts {
   std::string logit_rows_input;
   /// Name of the input that carries the caller's causal mask; empty when the graph computes it.
   std::string mask_input;
+  /// Likewise of the mask of layers with a window, and that window; 0: there is none.
+  std::string window_mask_input = {};
+  std::int64_t window = 0;
   std::int64_t trained_context = 0;  ///< as the file says; 0: it does not
   /// Shape to which the flattened token ids and positions are brought, one -1 for the tokens.
   std::vector<std::int64_t> token_shape;

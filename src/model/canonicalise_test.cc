@@ -12,6 +12,8 @@
 #include "openvino/op/concat.hpp"
 #include "openvino/op/constant.hpp"
 #include "openvino/op/convert.hpp"
+#include "openvino/op/divide.hpp"
+#include "openvino/op/equal.hpp"
 #include "openvino/op/gather.hpp"
 #include "openvino/op/greater.hpp"
 #include "openvino/op/less_eq.hpp"
@@ -49,6 +51,7 @@ std::shared_ptr<ov::op::v0::Parameter> input(const char* name, const ov::element
 struct Wishes {
   bool attention = true;
   std::int64_t window = 0;  ///< 0: plain causality
+  std::int64_t block = 0;   ///< tokens see those of their own block of so many; 0: all
   bool other_input = false;
   bool mask = true;
   bool causal = false;
@@ -83,6 +86,13 @@ NodeOutput exported_mask(const Wishes& wishes, const NodeOutput& mask, const Nod
     visible = std::make_shared<ov::op::v1::LogicalAnd>(
         visible, std::make_shared<ov::op::v1::Greater>(
                      rows, std::make_shared<ov::op::v1::Subtract>(queries, scalar(wishes.window))));
+  }
+  if (wishes.block > 0) {
+    const auto block_of = [&](const NodeOutput& value) {
+      return std::make_shared<ov::op::v1::Divide>(value, scalar(wishes.block));
+    };
+    visible = std::make_shared<ov::op::v1::LogicalAnd>(
+        visible, std::make_shared<ov::op::v1::Equal>(block_of(rows), block_of(queries)));
   }
   if (wishes.mask_reads_cache) {
     const NodeOutput sum = std::make_shared<ov::op::v1::ReduceSum>(past_k, ints({0, 1, 2, 3}));
@@ -182,14 +192,24 @@ TEST(Canonicalise, AnExportedDecoderLosesItsCacheAndMask) {
   EXPECT_EQ(attentions, 1);
 }
 
-TEST(Canonicalise, ASlidingWindowIsRefusedByName) {
-  const std::string text = refusal({.window = 64});
-  EXPECT_NE(text.find("'toy'"), std::string::npos) << text;
-  EXPECT_NE(text.find("sliding window"), std::string::npos) << text;
+TEST(Canonicalise, AWindowIsReadOffTheMask) {
+  for (const std::int64_t window : {1, 2, 64, 250, 252, 253, 254, 255}) {
+    EXPECT_EQ(canonicalise(exported({.window = window}), facts()).layers[0].window, window);
+  }
 }
 
 TEST(Canonicalise, AWindowAsLongAsTheContextHidesNothing) {
-  EXPECT_EQ(refusal({.window = 256}), "");
+  for (const std::int64_t window : {256, 257, 10'000}) {
+    EXPECT_EQ(canonicalise(exported({.window = window}), facts()).layers[0].window, 0);
+  }
+}
+
+TEST(Canonicalise, BlocksOfTokensAreNoWindowAndRefusedByName) {
+  for (const std::int64_t block : {32, 64, 84, 100, 126}) {
+    const std::string text = refusal({.block = block});
+    EXPECT_NE(text.find("'toy'"), std::string::npos) << text;
+    EXPECT_NE(text.find("its mask"), std::string::npos) << block << ": " << text;
+  }
 }
 
 std::string refusal_of(const std::shared_ptr<ov::Model>& graph, const SourceFacts& source) {
@@ -212,8 +232,7 @@ TEST(Canonicalise, AWindowIsFoundThoughTheModelDoesNotSayItsContext) {
   SourceFacts source = facts();
   source.trained_context = 0;
   EXPECT_EQ(refusal_of(exported({}), source), "");
-  EXPECT_NE(refusal_of(exported({.window = 100'000}), source).find("sliding window"),
-            std::string::npos);
+  EXPECT_EQ(canonicalise(exported({.window = 100'000}), source).layers[0].window, 100'000);
 }
 
 TEST(Canonicalise, AnAbsurdTrainedContextIsTakenForUnknown) {

@@ -22,6 +22,7 @@ struct Decoder {
   std::shared_ptr<const ov::Model> graph;
   std::string architecture;
   std::vector<AttentionShape> layers;  ///< by CachedAttention layer number
+  std::int64_t sink_layers = 0;        ///< whose attention has sinks
   std::int64_t vocabulary = 0;
   std::int64_t trained_context = 0;  ///< tokens; 0 when the model does not say
 

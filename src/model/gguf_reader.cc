@@ -27,20 +27,29 @@ namespace gguf = ov::frontend::gguf;
 [[noreturn]] void refuse(const std::string& architecture, const std::string& reason) {
   throw Error(ErrorKind::kUnsupportedModel,
               "architecture '" + architecture + "' cannot be run: " + reason +
-                  "; Ahead runs decoders with one plain causal attention per layer");
+                  "; Ahead runs decoders with one causal attention per layer");
 }
 
-/// What the header and the reader say of layers that are no plain growing cache.
-void refuse_other_caches(const GgufHeader& header, const ov::Model& graph) {
+/// Tokens that a layer with a window sees; 0 where there is none, or none that the context needs.
+std::int64_t window_of(const GgufHeader& header) {
   const std::int64_t context =
       plausible_context(header.of_architecture("context_length").value_or(0));
-  const auto window = header.of_architecture("attention.sliding_window");
+  const std::int64_t window = header.of_architecture("attention.sliding_window").value_or(0);
+  return window > 0 && (context == 0 || window < context) ? window : 0;
+}
+
+/// Tokens for which everybody agrees on what the model computes. OpenVINO's frontend gives Phi-3
+/// its window in every second layer, its authors in each, llama.cpp in none: up to the window all
+/// are the same.
+std::int64_t context_of(const GgufHeader& header) {
+  const std::int64_t context = header.of_architecture("context_length").value_or(0);
+  const std::int64_t window = window_of(header);
+  return header.architecture() == "phi3" && window > 0 ? window : context;
+}
+
+/// What the reader says of layers that are no growing cache.
+void refuse_other_caches(const GgufHeader& header, const ov::Model& graph) {
   const auto& notes = graph.get_rt_info();
-  if ((window && *window > 0 && (context == 0 || *window < context)) ||
-      notes.count(gguf::pass::gguf_swa_window_key()) != 0) {
-    refuse(header.architecture(), "it attends through a sliding window of " +
-                                      std::to_string(window.value_or(0)) + " tokens");
-  }
   if (notes.count(gguf::pass::gguf_recurrent_states_key()) != 0) {
     refuse(header.architecture(), "it has recurrent layers");
   }
@@ -130,14 +139,15 @@ ReadModel read_gguf(const std::filesystem::path& path) {
   if (const auto found = notes.find(gguf::gguf_tokenizer_metadata_key()); found != notes.end()) {
     read.gguf_tokenizer = found->second.as<std::shared_ptr<gguf::GGUFTokenizerMetadata>>()->config;
   }
-  read.decoder =
-      canonicalise(graph, {.architecture = header.architecture(),
-                           .tokens_input = "inp_tokens",
-                           .positions_input = "inp_pos",
-                           .logit_rows_input = "inp_out_ids",
-                           .mask_input = "self_kq_mask",
-                           .trained_context = header.of_architecture("context_length").value_or(0),
-                           .token_shape = {1, 1, 1, -1}});
+  read.decoder = canonicalise(graph, {.architecture = header.architecture(),
+                                      .tokens_input = "inp_tokens",
+                                      .positions_input = "inp_pos",
+                                      .logit_rows_input = "inp_out_ids",
+                                      .mask_input = "self_kq_mask",
+                                      .window_mask_input = "self_kq_mask_swa",
+                                      .window = window_of(header),
+                                      .trained_context = context_of(header),
+                                      .token_shape = {1, 1, 1, -1}});
   return read;
 }
 

@@ -1,5 +1,5 @@
-// Proves that an attention's mask is plain causality by running it: a window, a position bias or a
-// prefix rule would show in the values. May use: base, OpenVINO.
+// Finds what an attention's mask shows by running it: all earlier tokens, or a window of them. A
+// position bias or a prefix rule would show in the values. May use: base, OpenVINO.
 #include <cmath>
 #include <cstring>
 #include <map>
@@ -110,14 +110,12 @@ bool visible(float value, bool boolean) {
                               " to scores: a position bias, not plain causality");
 }
 
-}  // namespace
-
-void check_mask(const std::shared_ptr<ov::op::v13::ScaledDotProductAttention>& attention,
-                std::int64_t past) {
-  const auto mask = attention->input_value(3);
-  const ov::Output<ov::Node> probe = std::make_shared<ov::op::v0::Convert>(mask, ov::element::f32);
+/// Which rows the mask shows to probe tokens behind `past` cached ones: [kProbeTokens] times
+/// [past + kProbeTokens].
+std::vector<bool> probe(const ov::Output<ov::Node>& mask, std::int64_t past) {
+  const ov::Output<ov::Node> values = std::make_shared<ov::op::v0::Convert>(mask, ov::element::f32);
   const auto probed = std::make_shared<ov::Model>(
-      ov::ResultVector{std::make_shared<ov::op::v0::Result>(probe)}, inputs_of(mask), "mask");
+      ov::ResultVector{std::make_shared<ov::op::v0::Result>(values)}, inputs_of(mask), "mask");
   const auto model = without_unread_inputs(probed->clone(), past);
   refuse_excess(*model);
 
@@ -129,9 +127,9 @@ void check_mask(const std::shared_ptr<ov::op::v13::ScaledDotProductAttention>& a
     std::memset(tensor.data(), 0, tensor.get_byte_size());
     if (input.get_element_type() == ov::element::i64) {
       const bool is_mask = input.get_any_name() == "attention_mask";
-      auto* values = tensor.data<std::int64_t>();
+      auto* numbers = tensor.data<std::int64_t>();
       for (std::size_t i = 0; i < tensor.get_size(); ++i) {
-        values[i] = is_mask ? 1 : past + static_cast<std::int64_t>(i);
+        numbers[i] = is_mask ? 1 : past + static_cast<std::int64_t>(i);
       }
     }
     request.set_tensor(input, tensor);
@@ -145,17 +143,61 @@ void check_mask(const std::shared_ptr<ov::op::v13::ScaledDotProductAttention>& a
       result.get_size() % static_cast<std::size_t>(width * kProbeTokens) != 0) {
     throw std::invalid_argument("its mask does not cover the cache and the new tokens");
   }
-  const float* values = result.data<const float>();
+  const float* shown = result.data<const float>();
+  std::vector<bool> seen;
+  for (std::int64_t i = 0; i < width * kProbeTokens; ++i)
+    seen.push_back(visible(shown[i], boolean));
+  return seen;
+}
+
+/// How many tokens the mask shows to each probe token, itself included; 0 where it shows all.
+/// Throws std::invalid_argument unless these are the last ones, and equally many for all.
+std::int64_t window_behind(const ov::Output<ov::Node>& mask, std::int64_t past) {
+  const std::vector<bool> shown = probe(mask, past);
+  const std::int64_t width = past + kProbeTokens;
+  const auto sees = [&](std::int64_t token, std::int64_t row) {
+    return shown[static_cast<std::size_t>(token * width + row)];
+  };
+  const auto refuse = [&](std::int64_t token, std::int64_t row) {
+    const bool seen = sees(token, row);
+    throw std::invalid_argument("its mask " + std::string(seen ? "shows" : "hides") + " token " +
+                                std::to_string(row) + (seen ? " to" : " from") + " token " +
+                                std::to_string(past + token) +
+                                ", which is neither plain causality nor a sliding window");
+  };
+  // The last probe token is the first that a window hides something from.
+  constexpr std::int64_t kLast = kProbeTokens - 1;
+  if (!sees(kLast, past + kLast)) refuse(kLast, past + kLast);
+  std::int64_t first = past + kLast;
+  while (first > 0 && sees(kLast, first - 1)) --first;
   for (std::int64_t token = 0; token < kProbeTokens; ++token) {
+    const std::int64_t begin = first - kLast + token;
     for (std::int64_t row = 0; row < width; ++row) {
-      const bool expected = row <= past + token;
-      if (visible(values[token * width + row], boolean) == expected) continue;
-      throw std::invalid_argument("its mask " + std::string(expected ? "hides" : "shows") +
-                                  " token " + std::to_string(row) + " to token " +
-                                  std::to_string(past + token) +
-                                  (expected ? ": a sliding window or the like" : ""));
+      const bool seen = row <= past + token && (first == 0 || row >= begin);
+      if (sees(token, row) != seen) refuse(token, row);
     }
   }
+  return first == 0 ? 0 : past + kLast - first + 1;
+}
+
+}  // namespace
+
+std::int64_t window_of_mask(
+    const std::shared_ptr<ov::op::v13::ScaledDotProductAttention>& attention, std::int64_t past) {
+  const auto mask = attention->input_value(3);
+  const std::int64_t window = window_behind(mask, past);
+  if (window == 0) return 0;
+  // Elsewhere it is the same, and begins where it must: blocks of tokens would show here.
+  for (const std::int64_t other : {window + (past - window) / 2, window}) {
+    if (other >= past) continue;
+    const std::int64_t found = window_behind(mask, other);
+    if (found == window) continue;
+    throw std::invalid_argument("its mask shows " + std::to_string(found) + " tokens behind " +
+                                std::to_string(other) + " and " + std::to_string(window) +
+                                " behind " + std::to_string(past) +
+                                ": no sliding window of one size");
+  }
+  return window;
 }
 
 }  // namespace ahead::model

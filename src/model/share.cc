@@ -17,8 +17,9 @@ namespace {
 
 using ov::op::v0::Constant;
 
-/// Constants up to here are compared by what they hold: axes, patterns and factors.
-constexpr std::size_t kMostBytesCompared = 256;
+/// Constants up to here are compared by what they hold: axes, patterns, factors, and a rotation's
+/// frequencies, which are half as many floats as a head is wide.
+constexpr std::size_t kMostBytesCompared = 2048;
 
 /// Writes an operation's attributes as text.
 class AttributeText final : public ov::AttributeVisitor {

@@ -33,7 +33,7 @@ const std::string& Prospects::form_of(std::int64_t tier) const {
 Estimate Prospects::step(const Need& need) const {
   const std::int64_t tier = need.tokens == 1 ? need.tier : 0;
   const plan::StepSize size{.weight_bytes = options_.weight_bytes,
-                            .cache_bytes = options_.row_bytes * need.rung * need.batch,
+                            .cache_bytes = options_.cache_bytes(need.rung) * need.batch,
                             .tokens = need.tokens * need.batch};
   Estimate known = this_request_.step({form_of(tier), need}, size);
   if (known.source != plan::Source::kGuess) return known;

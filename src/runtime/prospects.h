@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -53,8 +54,9 @@ class Prospects {
     std::vector<Form> forms = {{}};
     std::vector<std::int64_t> chunks;  ///< that a prompt may be read in
     std::int64_t weight_bytes = 0;     ///< that a step reads
-    std::int64_t row_bytes = 0;        ///< of K and V over all layers, a row
-    std::int64_t bytes_limit = 0;      ///< of weights in compiled programs; 0: none
+    /// Of K and V over all layers, in one sequence's cache of that rung.
+    std::function<std::int64_t(std::int64_t rung)> cache_bytes = [](std::int64_t) { return 0; };
+    std::int64_t bytes_limit = 0;  ///< of weights in compiled programs; 0: none
   };
   struct Sources {
     const compile::ProgramStore& store;

@@ -94,9 +94,7 @@ std::int64_t Sequence::reserved_bytes() const {
 
 std::int64_t Sequence::live_bytes() const {
   if (!cache_) return 0;
-  const kv::Layout& layout = cache_->layout();
-  const std::size_t block = layout.total_bytes(layout.block_rows);
-  return static_cast<std::int64_t>(block / layout.block_rows) * live_;
+  return static_cast<std::int64_t>(cache_->layout().kept_bytes(static_cast<std::size_t>(live_)));
 }
 
 std::int64_t Sequence::committed_bytes() const {

@@ -107,6 +107,29 @@ TEST_P(EveryDesignTest, GeneratesWhatOneRungGenerates) {
   }
 }
 
+/// Around a block, a rung and the ring's turning, prompts that end before, at and behind the
+/// window, and chunks that straddle it.
+TEST_P(EveryDesignTest, AWindowIsWhatTheModelSeesWhereverItEnds) {
+  for (const std::int64_t window : {1, 5, 15, 16, 17, 31, 33, 100, 127}) {
+    for (const std::size_t prompt_tokens : {1U, 15U, 17U, 34U, 70U}) {
+      const std::vector<std::int32_t> prompt = prompt_of(prompt_tokens);
+      const std::vector<std::int32_t> expected =
+          FakeModel::generate(prompt, 128 - prompt_tokens + 1, window);
+      for (const std::int64_t chunk : {1, 7, 16, 64}) {
+        SCOPED_TRACE("window " + std::to_string(window) + " prompt " +
+                     std::to_string(prompt_tokens) + " chunk " + std::to_string(chunk));
+        World::Options wanted = options(chunk);
+        wanted.window = window;
+        World world(wanted);
+        const Outcome outcome = world.run({.prompt = prompt});
+        EXPECT_EQ(outcome.result.error, "");
+        EXPECT_EQ(outcome.tokens, expected);
+        EXPECT_EQ(outcome.wrong_logits, 0U);
+      }
+    }
+  }
+}
+
 TEST_P(EveryDesignTest, ASecondRequestOnTheSameProgramsGeneratesTheSame) {
   World world(options(16));
   const Outcome first = world.run();

@@ -1,6 +1,8 @@
 // The world that session_world.h describes. May use: base, compile, kv, plan.
 #include "runtime/session_world.h"
 
+#include "base/window.h"
+
 namespace ahead::runtime {
 
 World::World(const Options& chosen)
@@ -9,7 +11,8 @@ World::World(const Options& chosen)
           compile::FakeBackend::Options{
               .block_rows = static_cast<std::int64_t>(kv::block_rows_for(options.axes.ladder)),
               .cut = options.cut,
-              .joined_from = 1},  // as the forms of a pipeline on the CPU device
+              .joined_from = 1,
+              .window = options.window},  // as the forms of a pipeline on the CPU device
           script)),
       store(std::make_unique<compile::ProgramStore>(
           compile::ProgramStore::Options{.backend = backend, .device = "FAKE", .helper = &helper},
@@ -32,7 +35,7 @@ World::~World() = default;
 
 Outcome World::run(const Ask& ask) {
   Outcome outcome;
-  compile::FakeModel model;
+  compile::FakeModel model(options.window);
   std::vector<std::int32_t> history = ask.prompt;
   std::size_t fed = 0;
   const Callbacks callbacks{
@@ -77,7 +80,7 @@ World::Batch World::run_batch(const BatchAsk& ask) {
             const auto row = static_cast<std::size_t>(step.row);
             std::vector<std::int32_t> fed = ask.prompts[row];
             fed.insert(fed.end(), outcome.tokens[row].begin(), outcome.tokens[row].end());
-            compile::FakeModel model;
+            compile::FakeModel model(options.window);
             std::vector<float> expected;
             for (const std::int32_t token : fed) expected = model.feed(token);
             if (step.position + 1 != static_cast<std::int64_t>(fed.size()) ||
@@ -113,11 +116,16 @@ Session::Options World::session_options() const {
 }
 
 kv::Layout World::layout() const {
-  return {.layers = std::vector<kv::LayerShape>(
-              compile::FakeModel::kLayers,
-              {compile::FakeModel::kKvHeads, compile::FakeModel::kHeadDim}),
-          .block_rows = kv::block_rows_for(options.axes.ladder),
-          .type = ElementType::kF32};
+  kv::Layout layout{.layers = std::vector<kv::LayerShape>(
+                        compile::FakeModel::kLayers, {.kv_heads = compile::FakeModel::kKvHeads,
+                                                      .head_dim = compile::FakeModel::kHeadDim}),
+                    .block_rows = kv::block_rows_for(options.axes.ladder),
+                    .type = ElementType::kF32};
+  if (options.window > 0) {
+    layout.layers.back().ring_rows = static_cast<std::size_t>(
+        ring_rows(options.window, static_cast<std::int64_t>(layout.block_rows)));
+  }
+  return layout;
 }
 
 std::vector<graph::ProgramShape> World::started() const {

@@ -146,6 +146,7 @@ class World {
     std::vector<std::int64_t> chunks = {};  ///< of schedule planned; none: `chunk`
     std::vector<Form> forms = {{}};         ///< of schedule planned
     std::int64_t weight_bytes = 0;          ///< of schedule planned: 4 MB are a millisecond a step
+    std::int64_t window = 0;                ///< of the model's last layer
   };
   struct Ask {
     std::vector<std::int32_t> prompt = {3, 1, 4, 1};

@@ -22,7 +22,8 @@ void Invariants::begin_request(const RequestScenario& request, std::stop_token s
     rows_.emplace_back(request.prompts[row],
                        SequenceModel::Limits{.last_rung = scenario_.axes.ladder.back(),
                                              .max_new_tokens = request.max_new_tokens,
-                                             .ends_at = request.ends_at[row]});
+                                             .ends_at = request.ends_at[row],
+                                             .window = scenario_.window});
     most_steps_ += rows_.back().prompt() + rows_.back().expected();
   }
   stop_ = std::move(stop);

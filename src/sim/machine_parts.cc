@@ -10,6 +10,7 @@ Machine::Backend::Backend(Machine& machine)
       fake_({.block_rows = static_cast<std::int64_t>(machine.scenario_.block_rows),
              .cut = machine.scenario_.cut,
              .joined_from = 1,
+             .window = machine.scenario_.window,
              .device = kDevice},
             machine.script_) {}
 

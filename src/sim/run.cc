@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ahead/error.h"
+#include "base/window.h"
 #include "plan/cost_model.h"
 #include "sim/machine.h"
 
@@ -11,11 +12,16 @@ namespace ahead::sim {
 namespace {
 
 kv::Layout layout_of(const Scenario& scenario) {
-  return {.layers = std::vector<kv::LayerShape>(
-              compile::FakeModel::kLayers,
-              {compile::FakeModel::kKvHeads, compile::FakeModel::kHeadDim}),
-          .block_rows = scenario.block_rows,
-          .type = ElementType::kF32};
+  kv::Layout layout{.layers = std::vector<kv::LayerShape>(
+                        compile::FakeModel::kLayers, {.kv_heads = compile::FakeModel::kKvHeads,
+                                                      .head_dim = compile::FakeModel::kHeadDim}),
+                    .block_rows = scenario.block_rows,
+                    .type = ElementType::kF32};
+  if (scenario.window > 0) {
+    layout.layers.back().ring_rows = static_cast<std::size_t>(
+        ring_rows(scenario.window, static_cast<std::int64_t>(scenario.block_rows)));
+  }
+  return layout;
 }
 
 runtime::Session::Options options_of(const Scenario& scenario) {
@@ -24,7 +30,7 @@ runtime::Session::Options options_of(const Scenario& scenario) {
   options.layout = layout_of(scenario);
   options.prospects.chunks = scenario.chunks;
   options.prospects.weight_bytes = 1 << 20;
-  options.prospects.row_bytes = 1 << 10;
+  options.prospects.cache_bytes = [](std::int64_t rung) { return rung << 10; };
   options.prospects.forms = {{.name = "soon"}};
   if (scenario.tiers > 1) options.prospects.forms.push_back({.name = "fast", .expected = 0.7});
   return options;

@@ -177,6 +177,8 @@ Scenario scenario_of(std::uint64_t seed) {
                    .caller = random.one_in(2) ? nanoseconds(0) : cost(1'000),
                    .jitter = random.one_in(2) ? 0 : random.between(1, 50),
                    .contention = random.one_in(2) ? 100 : random.between(101, 300)};
+  // About the size of blocks and rungs, where most can go wrong.
+  if (random.one_in(3)) scenario.window = random.magnitude(1, 64);
   return scenario;
 }
 
@@ -189,7 +191,8 @@ std::string to_string(const Scenario& scenario) {
           std::string(to_string(scenario.axes.kv)) + ", " + to_string(scenario.axes.partition) +
           (scenario.cut ? " in parts" : "") + ", chunk " + std::to_string(scenario.chunk) +
           (scenario.tiers > 1 ? ", 2 tiers" : "") + ", resident " +
-          std::to_string(scenario.resident) + ", block " + std::to_string(scenario.block_rows);
+          std::to_string(scenario.resident) + ", block " + std::to_string(scenario.block_rows) +
+          (scenario.window > 0 ? ", window " + std::to_string(scenario.window) : "");
   for (const RequestScenario& request : scenario.requests) {
     text += "; prompts";
     for (const auto& prompt : request.prompts) text += " " + std::to_string(prompt.size());

@@ -61,6 +61,7 @@ struct Scenario {
   bool remembers = false;
   std::size_t resident = 2;
   std::size_t block_rows = 16;
+  std::int64_t window = 0;                ///< of the last layer; 0: it has none
   std::vector<RequestScenario> requests;  ///< one after the other, on one set of programs
   std::vector<Fault> faults;
   bool abandon = false;  ///< what compiles when the programs go is dropped, not ended

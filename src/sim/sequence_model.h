@@ -18,11 +18,13 @@ class SequenceModel {
     std::int64_t last_rung = 0;
     std::int64_t max_new_tokens = 0;
     std::int64_t ends_at = 0;  ///< the caller ends it with this token; 0: never
+    std::int64_t window = 0;   ///< of the model's last layer
   };
   SequenceModel(std::vector<std::int32_t> prompt, Limits limits)
       : history_(std::move(prompt)),
         prompt_(static_cast<std::int64_t>(history_.size())),
-        limits_(limits) {}
+        limits_(limits),
+        model_(limits.window) {}
 
   [[nodiscard]] std::int64_t live() const { return live_; }
   [[nodiscard]] std::int64_t prompt() const { return prompt_; }

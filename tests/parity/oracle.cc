@@ -3,12 +3,14 @@
 #include "parity/oracle.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "openvino/frontend/extension/decoder_transformation.hpp"
 #include "openvino/frontend/gguf/adapt_to_genai.hpp"
 #include "openvino/frontend/gguf/make_stateful.hpp"
 #include "openvino/frontend/manager.hpp"
 #include "openvino/openvino.hpp"
+#include "support/compare.h"
 
 namespace ahead::test {
 namespace {
@@ -19,9 +21,10 @@ const ov::AnyMap kSettings = {ov::hint::inference_precision(ov::element::f32),
                               ov::hint::kv_cache_precision(ov::element::f32),
                               ov::hint::dynamic_quantization_group_size(0)};
 
-/// A stateful model over `ids`, token by token: its readers keep the last token's logits only.
-std::vector<std::vector<float>> run(const std::shared_ptr<ov::Model>& graph,
-                                    const std::vector<std::int32_t>& ids) {
+/// A stateful model over `ids` and `more` tokens of its own, token by token: its readers keep the
+/// last token's logits only.
+Greedy run(const std::shared_ptr<ov::Model>& graph, std::vector<std::int32_t> ids,
+           std::size_t more = 0) {
   ov::Core core;
   auto request = core.compile_model(graph, "CPU", kSettings).create_infer_request();
   ov::Tensor token(ov::element::i64, {1, 1});
@@ -32,7 +35,8 @@ std::vector<std::vector<float>> run(const std::shared_ptr<ov::Model>& graph,
   request.set_tensor("position_ids", position);
   request.set_tensor("beam_idx", beam);
   std::vector<std::vector<float>> rows;
-  for (std::size_t i = 0; i < ids.size(); ++i) {
+  const std::size_t all = ids.size() + more;
+  for (std::size_t i = 0; i < all; ++i) {
     token.data<std::int64_t>()[0] = ids[i];
     position.data<std::int64_t>()[0] = static_cast<std::int64_t>(i);
     ov::Tensor mask(ov::element::i64, {1, i + 1});
@@ -41,8 +45,11 @@ std::vector<std::vector<float>> run(const std::shared_ptr<ov::Model>& graph,
     request.infer();
     const ov::Tensor logits = request.get_tensor("logits");
     rows.emplace_back(logits.data<const float>(), logits.data<const float>() + logits.get_size());
+    if (i + 1 == ids.size() && i + 1 < all) {
+      ids.push_back(static_cast<std::int32_t>(top1(rows.back())));
+    }
   }
-  return rows;
+  return {std::move(ids), std::move(rows)};
 }
 
 }  // namespace
@@ -58,12 +65,17 @@ std::vector<std::vector<float>> gguf_oracle(const std::string& path,
       }));
   const auto graph = frontend->convert(frontend->load(path));
   passes::AdaptToGenAI().run_on_model(graph);
-  return run(graph, ids);
+  return run(graph, ids).logits;
 }
 
 std::vector<std::vector<float>> ir_oracle(const std::string& folder,
                                           const std::vector<std::int32_t>& ids) {
-  return run(ov::Core().read_model(folder + "/openvino_model.xml"), ids);
+  return run(ov::Core().read_model(folder + "/openvino_model.xml"), ids).logits;
+}
+
+Greedy ir_oracle_greedy(const std::string& folder, std::vector<std::int32_t> prompt,
+                        std::size_t more) {
+  return run(ov::Core().read_model(folder + "/openvino_model.xml"), std::move(prompt), more);
 }
 
 }  // namespace ahead::test

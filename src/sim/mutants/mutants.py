@@ -114,4 +114,16 @@ MUTANTS = (
         "runtime/session.cc",
         "recorder_.boundary(std::move(record), begin);",
         "if (record.wait_s > 0 || record.row > 0) recorder_.boundary(std::move(record), begin);"),)),
+
+    # A window reaches one token too far back.
+    Mutant("widens_window", "error", ((
+        "compile/program.cc",
+        "live + token - window + 1",
+        "live + token - window"),)),
+
+    # A ring that comes round puts rows one place from where they are looked for.
+    Mutant("misplaces_row", "tokens", ((
+        "kv/layout.cc",
+        "row % layer.ring_rows",
+        "(row < layer.ring_rows ? row : (row + 1) % layer.ring_rows)"),)),
 )
