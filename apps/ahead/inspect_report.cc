@@ -17,7 +17,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 std::int64_t kv_bytes(const ModelFacts& facts, std::int64_t rung, KvType type) {
-  return facts.kv_values_per_token * rung * (type == KvType::kF32 ? 4 : 2);
+  return facts.kv_values(rung) * (type == KvType::kF32 ? 4 : 2);
 }
 
 // What is compiled at once, for a phase of a request.
@@ -125,6 +125,24 @@ std::string item(std::string_view label, const std::string& value) {
   return left(label, 18) + value + "\n";
 }
 
+// "none", "512 tokens in 15 of 18 layers".
+std::string windows_text(const ModelFacts& facts) {
+  std::string out;
+  for (const ModelFacts::Window& window : facts.windows) {
+    out += (out.empty() ? "" : ", ") + std::to_string(window.tokens) + " tokens in " +
+           std::to_string(window.layers) + " of " + std::to_string(facts.layers) + " layers";
+  }
+  return out.empty() ? "none" : out;
+}
+
+Json windows_array(const ModelFacts& facts) {
+  Json out = Json::array();
+  for (const ModelFacts::Window& window : facts.windows) {
+    out.push_back({{"tokens", window.tokens}, {"layers", window.layers}});
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string inspect_text(const InspectInput& input) {
@@ -133,9 +151,17 @@ std::string inspect_text(const InspectInput& input) {
   out += item("model", printable(facts.path));
   out += item("sha256", input.sha256);
   out += item("architecture", printable(facts.architecture));
+  out += item("verified", facts.verified_by.empty()
+                              ? "not: no test shows that it is computed right; 'ahead run' wants "
+                                "--unverified"
+                              : "by " + facts.verified_by);
   out += item("layers", std::to_string(facts.layers));
   out += item("heads", std::to_string(facts.q_heads) + " query, " + std::to_string(facts.kv_heads) +
                            " key/value, of " + std::to_string(facts.head_dim));
+  out += item("windows", windows_text(facts));
+  if (facts.sink_layers > 0) {
+    out += item("sinks", "in " + std::to_string(facts.sink_layers) + " layers");
+  }
   out += item("vocabulary", std::to_string(facts.vocabulary));
   out += item("trained context", facts.trained_context == 0
                                      ? "not said by the model"
@@ -174,22 +200,26 @@ std::string inspect_json(const InspectInput& input) {
       part_list.push_back(part_object(part));
     }
   }
-  const Json object = {{"ahead", version()},
-                       {"model",
-                        {{"path", facts.path},
-                         {"sha256", input.sha256},
-                         {"architecture", facts.architecture},
-                         {"layers", facts.layers},
-                         {"q_heads", facts.q_heads},
-                         {"kv_heads", facts.kv_heads},
-                         {"head_dim", facts.head_dim},
-                         {"vocabulary", facts.vocabulary},
-                         {"trained_context", facts.trained_context},
-                         {"kv_values_per_token", facts.kv_values_per_token},
-                         {"load_s", input.load_s}}},
-                       {"ladder", std::move(ladder)},
-                       {"partition", to_string(input.partition)},
-                       {"parts", std::move(part_list)}};
+  const Json object = {
+      {"ahead", version()},
+      {"model",
+       {{"path", facts.path},
+        {"sha256", input.sha256},
+        {"architecture", facts.architecture},
+        {"verified_by", facts.verified_by.empty() ? Json() : Json(facts.verified_by)},
+        {"layers", facts.layers},
+        {"q_heads", facts.q_heads},
+        {"kv_heads", facts.kv_heads},
+        {"head_dim", facts.head_dim},
+        {"vocabulary", facts.vocabulary},
+        {"trained_context", facts.trained_context},
+        {"kv_values_per_token", facts.kv_values_per_token},
+        {"windows", windows_array(facts)},
+        {"sink_layers", facts.sink_layers},
+        {"load_s", input.load_s}}},
+      {"ladder", std::move(ladder)},
+      {"partition", to_string(input.partition)},
+      {"parts", std::move(part_list)}};
   return object.dump(2, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace) + "\n";
 }
 

@@ -135,8 +135,9 @@ ExitCode Run::interrupted_while(const std::string& what) {
 
 bool Run::open_model() {
   display_.phase("reading " + request_.model);
-  auto model =
-      unless_stopped(stop_, [path = request_.model] { return std::make_unique<Model>(path); });
+  auto model = unless_stopped(stop_, [path = request_.model, options = request_.reading] {
+    return std::make_unique<Model>(path, options);
+  });
   if (!model) {
     return false;
   }

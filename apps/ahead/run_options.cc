@@ -33,6 +33,8 @@ std::optional<PipelineConfig::InjectedFailure> injected_failure(const std::strin
 void add_input(CLI::App& command, RunRequest& request) {
   PromptSource& prompt = request.prompt;
   OptionGroup words(command);
+  words.flag(request.reading.unverified, "--unverified",
+             "Run an architecture too of which no test shows that it is computed right");
   words.option(request.model, {"MODEL", "", "A GGUF file, or the folder of an OpenVINO IR"})
       ->required();
   words.option(prompt.text, {"PROMPT", "", "The text to go on from"});

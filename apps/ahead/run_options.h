@@ -22,6 +22,7 @@ namespace ahead::cli {
 /// What was asked for, checked as far as it can be without the model.
 struct RunRequest {
   std::string model;
+  ModelOptions reading;
   std::string device = "CPU";
   PromptSource prompt;
 

@@ -100,6 +100,10 @@ std::string summary(const RunResult& result) {
   const auto& memory = result.memory;
   std::string out;
   out += item("design", design_line(result));
+  if (result.model.verified_by.empty()) {
+    out += item("unverified",
+                "no test shows that '" + result.model.architecture + "' models are computed right");
+  }
   if (result.cores.reading_threads > 0) out += item("cores", cores_line(result));
   out += item("tokens", std::to_string(result.tokens.prompt) + " prompt, " +
                             std::to_string(result.tokens.generated) + " generated, ended by " +

@@ -42,13 +42,19 @@ struct UnspelledText {
   std::int64_t broken_at = -1;   ///< the first of these, counted from 0; -1: there is none
 };
 
+struct ModelOptions {
+  /// Opens models too of an architecture of which no test shows that it is computed right; what
+  /// runs so says it (ModelFacts::verified_by).
+  bool unverified = false;
+};
+
 /// A model read from a GGUF file, whatever its name, or an OpenVINO IR folder; cheap to copy,
 /// shared by pipelines. Reading may be done on any thread; the object is immutable afterwards.
 class Model {
  public:
   /// Throws Error(kInvalidModel | kUnsupportedModel), Error(kOutOfMemory) where memory, threads or
   /// open files ran out, and Error(kIo) for a file that changes meanwhile.
-  explicit Model(const std::string& path);
+  explicit Model(const std::string& path, const ModelOptions& options = {});
 
   [[nodiscard]] const ModelFacts& facts() const;
 

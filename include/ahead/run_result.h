@@ -31,6 +31,8 @@ struct ModelFacts {
   std::string path;
   std::string weights;  ///< the file that holds the weights
   std::string architecture;
+  /// What shows that the architecture is computed right; empty: nothing does.
+  std::string verified_by;
   std::int64_t layers = 0;
   std::int64_t q_heads = 0;
   std::int64_t kv_heads = 0;  ///< of the first layer, when layers differ

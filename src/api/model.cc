@@ -40,6 +40,7 @@ ModelFacts facts_of(const std::string& path, const model::ReadModel& read) {
   return {.path = path,
           .weights = read.weights->path(),
           .architecture = decoder.architecture,
+          .verified_by = read.verified_by,
           .layers = static_cast<std::int64_t>(decoder.layers.size()),
           .q_heads = first.q_heads,
           .kv_heads = first.kv_heads,
@@ -64,9 +65,9 @@ std::unique_ptr<text::Tokenizer> tokenizer_of(const model::ReadModel& read) {
 }
 
 /// Everything that may run out of memory or threads on the way.
-void read(const std::string& path, Model::Impl& impl) {
+void read(const std::string& path, const ModelOptions& options, Model::Impl& impl) {
   impl.core = std::make_shared<ov::Core>();
-  model::ReadModel read = model::read_model(*impl.core, path);
+  model::ReadModel read = model::read_model(*impl.core, path, {.unverified = options.unverified});
   impl.tokenizer = tokenizer_of(read);
   impl.facts = facts_of(path, read);
   impl.weights = std::move(read.weights);
@@ -75,13 +76,13 @@ void read(const std::string& path, Model::Impl& impl) {
 
 }  // namespace
 
-Model::Model(const std::string& path) {
+Model::Model(const std::string& path, const ModelOptions& options) {
   const SteadyClock clock;
   const TimePoint begin = clock.now();
   auto impl = std::make_shared<Impl>();
   prepare_exceptions();
   try {
-    read(path, *impl);
+    read(path, options, *impl);
   } catch (const Error&) {
     throw;
   } catch (const std::exception& cause) {

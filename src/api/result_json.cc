@@ -35,6 +35,7 @@ Json model_object(const RunResult& result) {
   return {{"path", model.path},
           {"sha256", result.model_sha256.empty() ? Json() : Json(result.model_sha256)},
           {"architecture", model.architecture},
+          {"verified_by", model.verified_by.empty() ? Json() : Json(model.verified_by)},
           {"layers", model.layers},
           {"q_heads", model.q_heads},
           {"kv_heads", model.kv_heads},

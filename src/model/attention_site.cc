@@ -151,8 +151,12 @@ std::int64_t static_dim(const ov::PartialShape& shape, std::size_t axis, const c
 }
 
 /// A score for each head, the same for every token.
-NodeOutput sinks_of(const NodeOutput& input, std::int64_t q_heads) {
-  const auto sinks = as<ov::op::v0::Constant>(strip_converts(input));
+NodeOutput sinks_of(NodeOutput input, std::int64_t q_heads) {
+  while (as<ov::op::v0::Convert>(input) || as<ov::op::v1::Reshape>(input) ||
+         as<ov::op::v0::Unsqueeze>(input)) {
+    input = input.get_node()->input_value(0);
+  }
+  const auto sinks = as<ov::op::v0::Constant>(input);
   if (!sinks || ov::shape_size(sinks->get_shape()) != static_cast<std::size_t>(q_heads)) {
     throw std::invalid_argument("its attention sinks are not one constant for each query head");
   }

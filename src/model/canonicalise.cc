@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <functional>
 #include <map>
 #include <set>
 #include <stdexcept>
@@ -246,9 +247,13 @@ Draft make_canonical(const std::shared_ptr<ov::Model>& graph, const SourceFacts&
 /// Exact rewrites that make a step cheaper, and the only place that knows their order: rotations
 /// are found by shared tables, products merge where nothing else uses them, and both together let q
 /// and k rotate as one.
-void make_cheaper(const std::shared_ptr<ov::Model>& graph) {
-  for (const auto rewrite :
-       {share_repeated, drop_round_trips, rewrite_rope, merge_products, join_rope}) {
+void make_cheaper(const std::shared_ptr<ov::Model>& graph, const SourceFacts& facts) {
+  const auto rotations = [&](const std::shared_ptr<ov::Model>& of) {
+    rewrite_rope(of, facts.rotations);
+  };
+  using Rewrite = std::function<void(const std::shared_ptr<ov::Model>&)>;
+  for (const Rewrite& rewrite : {Rewrite(share_repeated), Rewrite(drop_round_trips),
+                                 Rewrite(rotations), Rewrite(merge_products), Rewrite(join_rope)}) {
     rewrite(graph);
     graph->validate_nodes_and_infer_types();
   }
@@ -271,7 +276,7 @@ Decoder canonicalise(const std::shared_ptr<ov::Model>& graph, const SourceFacts&
   try {
     Draft draft = make_canonical(graph, facts);
     release(*graph);
-    make_cheaper(draft.graph);
+    make_cheaper(draft.graph, facts);
     draft.decoder.graph = draft.graph;
     return std::move(draft.decoder);
   } catch (const Error&) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "model/decoder.h"
+#include "model/rope.h"
 #include "openvino/core/model.hpp"
 
 namespace ahead::model {
@@ -22,6 +23,8 @@ struct SourceFacts {
   /// Likewise of the mask of layers with a window, and that window; 0: there is none.
   std::string window_mask_input = {};
   std::int64_t window = 0;
+  /// Where the graph's rotations are wrong.
+  RopeMends rotations = {};
   std::int64_t trained_context = 0;  ///< as the file says; 0: it does not
   /// Shape to which the flattened token ids and positions are brought, one -1 for the tokens.
   std::vector<std::int64_t> token_shape;

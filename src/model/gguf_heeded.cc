@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/printable.h"
+#include "model/gguf_mends.h"
 
 namespace ahead::model {
 namespace {
@@ -136,19 +137,10 @@ Reason experts(const GgufHeader& header, const std::string& architecture) {
   if (among(kBySigmoid, architecture)) {
     return "the architecture's experts are weighed by a sigmoid, not by softmax";
   }
-  constexpr auto kNormalised = std::to_array<std::string_view>(
-      {"ernie4_5-moe", "hunyuan-moe", "llama", "mistral3", "qwen3moe"});
-  const bool normalises = header.number(prefix + "expert_weights_norm").value_or(0) != 0;
-  if (among(kNormalised, architecture) && !normalises) {
-    return prefix +
-           "expert_weights_norm is not set (the weights of the chosen experts add up to 1 "
-           "in this architecture)";
-  }
   return std::nullopt;
 }
 
 Reason architecture_itself(const std::string& architecture) {
-  if (architecture == "smollm3") return "every 4th layer has no rotation in this architecture";
   if (architecture == "exaone4") return "norms stand behind the layers in this architecture";
   if (architecture == "llama-embed")
     return "this architecture makes vectors of texts, no next token";
@@ -252,7 +244,7 @@ Reason tensors(const GgufHeader& header) {
       const bool neutral = values != header.rope_factors.end() &&
                            std::all_of(values->second.begin(), values->second.end(),
                                        [](float value) { return value == 1.0F; });
-      if (neutral) continue;
+      if (neutral || is_mended_tensor(header, tensor.name)) continue;
       return "the rotation's frequencies are divided by the tensor " + in_quotes(tensor.name);
     }
     const auto place = in_layer(tensor.name);

@@ -13,7 +13,9 @@
 #include "model/canonicalise.h"
 #include "model/gguf_header.h"
 #include "model/gguf_heeded.h"
+#include "model/gguf_mends.h"
 #include "model/gguf_readable.h"
+#include "model/graph_mends.h"
 #include "model/suffixed_name.h"
 #include "openvino/frontend/gguf/make_stateful.hpp"
 #include "openvino/frontend/gguf/tokenizer_metadata.hpp"
@@ -132,6 +134,8 @@ ReadModel read_gguf(const std::filesystem::path& path) {
   const std::shared_ptr<ov::Model> graph = convert(*file, header);
   refuse_other_caches(header, *graph);
   refuse_unheeded(*file, header);
+  const GgufMends mends = mends_of(header);
+  mend(*graph, mends, "inp_pos");
 
   ReadModel read;
   read.weights = file;
@@ -146,6 +150,8 @@ ReadModel read_gguf(const std::filesystem::path& path) {
                                       .mask_input = "self_kq_mask",
                                       .window_mask_input = "self_kq_mask_swa",
                                       .window = window_of(header),
+                                      .rotations = {.unrotated_every = mends.unrotated_every,
+                                                    .halves = mends.rotate_halves},
                                       .trained_context = context_of(header),
                                       .token_shape = {1, 1, 1, -1}});
   return read;

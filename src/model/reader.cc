@@ -11,6 +11,7 @@
 #include "model/folder_kind.h"
 #include "model/gguf_reader.h"
 #include "model/ir_reader.h"
+#include "model/verified.h"
 
 namespace ahead::model {
 namespace {
@@ -27,14 +28,28 @@ void check_unchanged(const InputFile& weights) {
                                   " was changed while it was read; leave it alone, and run again");
 }
 
+/// Says by what the architecture is verified, or that nothing shows it right.
+void look_up(ReadModel& read, Format format, const ReadOptions& options) {
+  const std::string& architecture = read.decoder.architecture;
+  read.verified_by = verified_by(format, architecture);
+  if (!read.verified_by.empty() || options.unverified) return;
+  throw Error(ErrorKind::kUnsupportedModel,
+              path_in_quotes(read.weights->path()) + " is of the architecture '" + architecture +
+                  "', and no test shows that it is computed right; --unverified runs it all the "
+                  "same (verified are " +
+                  verified_architectures(format) + ")");
+}
+
 }  // namespace
 
-ReadModel read_model(ov::Core& core, const std::filesystem::path& path) {
+ReadModel read_model(ov::Core& core, const std::filesystem::path& path,
+                     const ReadOptions& options) {
   std::error_code error;
   const bool folder = std::filesystem::is_directory(path, error);
   try {
     ReadModel read = folder ? read_folder(core, path) : read_gguf(path);
     check_unchanged(*read.weights);
+    look_up(read, folder ? Format::kIr : Format::kGguf, options);
     return read;
   } catch (const Error&) {
     throw;

@@ -13,9 +13,16 @@
 
 namespace ahead::model {
 
+struct ReadOptions {
+  /// Reads architectures too of which nothing shows that they are computed right.
+  bool unverified = false;
+};
+
 /// A model as read.
 struct ReadModel {
   Decoder decoder;
+  /// What shows that the architecture is computed right (verified.h); empty: nothing does.
+  std::string verified_by;
   /// The file that holds the weights, open since it was read.
   std::shared_ptr<const InputFile> weights;
   /// The GGUF file's tokenizer metadata; empty for an IR folder.
@@ -26,6 +33,7 @@ struct ReadModel {
 
 /// Reads `path`: a folder is an IR folder, a file that begins as GGUF files do is one, whatever its
 /// name. Throws Error(kInvalidModel | kUnsupportedModel | kOutOfMemory | kIo).
-[[nodiscard]] ReadModel read_model(ov::Core& core, const std::filesystem::path& path);
+[[nodiscard]] ReadModel read_model(ov::Core& core, const std::filesystem::path& path,
+                                   const ReadOptions& options = {});
 
 }  // namespace ahead::model

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <stdexcept>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -187,11 +188,41 @@ std::optional<Rotation> rotation_of(RopeRegion& region) {
   return probe_rotation(region);
 }
 
-void rewrite(ov::Input<ov::Node> heads_of, std::int64_t heads, std::int64_t head_dim,
+/// The same angles, of pairs that lie half a head apart instead of side by side.
+Rotation as_halves(const Rotation& neighbours) {
+  const std::size_t half = neighbours.permutation.size() / 2;
+  Rotation made = neighbours;
+  for (std::size_t d = 0; d < 2 * half; ++d) {
+    const std::size_t pair = 2 * (d % half);
+    if (neighbours.permutation[pair] != static_cast<std::int64_t>(pair) + 1) {
+      throw std::invalid_argument("its rotation is not one of neighbours");
+    }
+    made.permutation[d] = static_cast<std::int64_t>((d + half) % (2 * half));
+    made.cos_index[d] = neighbours.cos_index[pair];
+    made.sin_index[d] = neighbours.sin_index[pair];
+    made.sign[d] = neighbours.sign[pair + (d < half ? 0 : 1)];
+  }
+  return made;
+}
+
+void take_out(ov::Input<ov::Node> heads_of, std::int64_t heads, std::int64_t head_dim,
+              const Sources& sources) {
+  auto region = RegionFinder(sources).find(heads_of.get_source_output(), heads, head_dim);
+  if (!region || !rotation_of(*region)) {
+    throw std::invalid_argument("a layer that is not to be rotated has a rotation of its own kind");
+  }
+  heads_of.replace_source_output(as_heads(region->x, heads, head_dim));
+}
+
+void rewrite(ov::Input<ov::Node> heads_of, std::int64_t heads, std::int64_t head_dim, bool halves,
              const Sources& sources, Tables& tables) {
   auto region = RegionFinder(sources).find(heads_of.get_source_output(), heads, head_dim);
-  if (!region || region->y.get_element_type() != ov::element::f32) return;
-  const auto rotation = rotation_of(*region);
+  auto rotation = region && region->y.get_element_type() == ov::element::f32 ? rotation_of(*region)
+                                                                             : std::nullopt;
+  if (halves) {
+    if (!rotation) throw std::invalid_argument("its rotation is none of whole heads");
+    rotation = as_halves(*rotation);
+  }
   if (!rotation) return;
   const NodeOutput rotated =
       rotate({.x = as_heads(region->x, heads, head_dim),
@@ -204,15 +235,20 @@ void rewrite(ov::Input<ov::Node> heads_of, std::int64_t heads, std::int64_t head
 
 }  // namespace
 
-void rewrite_rope(const std::shared_ptr<ov::Model>& graph) {
+void rewrite_rope(const std::shared_ptr<ov::Model>& graph, const RopeMends& mends) {
   const Sources sources = sources_of(*graph);
   Tables tables;
   for (const auto& node : graph->get_ordered_ops()) {
     const auto attention = ov::as_type_ptr<CachedAttention>(node);
     if (!attention) continue;
-    const AttentionShape& shape = attention->attributes().shape;
-    rewrite(attention->input(0), shape.q_heads, shape.head_dim, sources, tables);
-    rewrite(attention->input(1), shape.kv_heads, shape.head_dim, sources, tables);
+    const auto& [layer, shape, scale] = attention->attributes();
+    if (mends.unrotated_every > 0 && (layer + 1) % mends.unrotated_every == 0) {
+      take_out(attention->input(0), shape.q_heads, shape.head_dim, sources);
+      take_out(attention->input(1), shape.kv_heads, shape.head_dim, sources);
+      continue;
+    }
+    rewrite(attention->input(0), shape.q_heads, shape.head_dim, mends.halves, sources, tables);
+    rewrite(attention->input(1), shape.kv_heads, shape.head_dim, mends.halves, sources, tables);
   }
 }
 
