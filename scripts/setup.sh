@@ -5,7 +5,7 @@
 # usage: scripts/setup.sh [--tests] [--tools] [--models]
 #   --tests  also .deps/venv, .deps/test-ir, .deps/test-qwen2.gguf and .deps/tiny-gguf for the tests
 #   --tools  also clang-format-16 and clang-tidy-16, which scripts/lint.sh needs
-#   --models also larger models, 1.6 GB, into .deps/models/: for benchmarks, no test needs them
+#   --models also larger models, 1.9 GB, into .deps/models/: for benchmarks, no test needs them
 # environment:
 #   DEPS_DIR  where the wheels go instead of <project>/.deps
 #   PYTHON    the Python to use, 3.11 or newer, instead of the first that fits

@@ -18,7 +18,8 @@ RowRequest::RowRequest(std::span<const std::int32_t> prompt_ids, const text::Tok
                 .top_p = config.top_p,
                 .repetition_penalty = config.repetition_penalty,
                 .seed = config.rng_seed}),
-      output_(tokenizer, config, streamer_) {
+      output_(tokenizer, config, streamer_,
+              prompt_ids.empty() ? std::nullopt : std::optional(prompt_ids.back())) {
   sampler_.see(prompt_ids);
 }
 

@@ -7,11 +7,12 @@
 namespace ahead {
 
 TextOutput::TextOutput(const text::Tokenizer& tokenizer, const GenerationConfig& config,
-                       const Streamer& streamer)
+                       const Streamer& streamer, std::optional<std::int32_t> behind)
     : tokenizer_(tokenizer),
       streamer_(streamer),
       ignore_eos_(config.ignore_eos || !config.forced_token_ids.empty()),
-      characters_([this](std::span<const std::int32_t> ids) { return tokenizer_.decode(ids); }),
+      characters_([this](std::span<const std::int32_t> ids) { return tokenizer_.decode(ids); },
+                  behind),
       stops_(config.stop_strings) {}
 
 std::optional<FinishReason> TextOutput::accept(std::int32_t id) {

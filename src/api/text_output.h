@@ -17,8 +17,10 @@ namespace ahead {
 /// Collects one request's output. Decode thread only; the tokenizer must outlive it.
 class TextOutput {
  public:
+  /// `behind`: the prompt's last token; a decoder may write the text's first words otherwise than
+  /// those behind others.
   TextOutput(const text::Tokenizer& tokenizer, const GenerationConfig& config,
-             const Streamer& streamer);
+             const Streamer& streamer, std::optional<std::int32_t> behind = std::nullopt);
 
   /// Takes a token; a reason ends the request.
   [[nodiscard]] std::optional<FinishReason> accept(std::int32_t id);

@@ -1,6 +1,7 @@
 // Header check, frontend, refusals, canonical form. May use: base, OpenVINO.
 #include "model/gguf_reader.h"
 
+#include <cstdlib>
 #include <memory>
 #include <string>
 
@@ -110,9 +111,14 @@ Error refusal(const InputFile& file, const GgufHeader& header, const std::string
           what + " is not read by OpenVINO's GGUF frontend: " + reason + kUseIr};
 }
 
+/// Has the frontend keep Q4_K's zero points as the file has them, in f16; by itself it rounds them
+/// to whole numbers. It asks the environment. What somebody has set there stays.
+void keep_zero_points() { (void)::setenv("OV_GGUF_Q4_K_ZP_F16", "1", /*overwrite=*/0); }
+
 std::shared_ptr<ov::Model> convert(const InputFile& file, const GgufHeader& header) {
   // The frontend reads a file only if its name ends so. It has read all of it when it is done.
   const SuffixedName name(file, {.suffix = ".gguf", .folders = folders_for_links(file)});
+  keep_zero_points();
   try {
     ov::frontend::FrontEndManager manager;
     const auto frontend = manager.load_by_framework("gguf");

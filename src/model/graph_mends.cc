@@ -108,7 +108,7 @@ void softmax_over_experts(ov::Model& graph) {
     const std::int64_t axis = softmax->get_axis() < 0
                                   ? softmax->get_axis() + shape.rank().get_length()
                                   : softmax->get_axis();
-    if (axis < 1 || shape[static_cast<std::size_t>(axis)] != 1) continue;
+    if (axis < 1 || shape[static_cast<std::ptrdiff_t>(axis)] != 1) continue;
     softmax->set_axis(axis - 1);
     found = true;
   }

@@ -44,7 +44,7 @@ ov::PartialShape probe_shape(const ov::op::v0::Parameter& parameter, std::int64_
   const std::string& name = parameter.get_friendly_name();
   if (shape.size() == 4) {  // a cache
     shape[0] = 1;
-    for (std::size_t axis = 1; axis < 4; ++axis) {
+    for (std::ptrdiff_t axis = 1; axis < 4; ++axis) {
       if (shape[axis].is_dynamic()) shape[axis] = past;
     }
     return shape;
@@ -53,7 +53,8 @@ ov::PartialShape probe_shape(const ov::op::v0::Parameter& parameter, std::int64_
     if (dimension.is_dynamic()) dimension = 1;
   }
   if (!shape.size()) return shape;
-  shape[shape.size() - 1] = name == "attention_mask" ? past + kProbeTokens : kProbeTokens;
+  shape[static_cast<std::ptrdiff_t>(shape.size()) - 1] =
+      name == "attention_mask" ? past + kProbeTokens : kProbeTokens;
   return shape;
 }
 
@@ -143,10 +144,11 @@ std::vector<bool> probe(const ov::Output<ov::Node>& mask, std::int64_t past) {
       result.get_size() % static_cast<std::size_t>(width * kProbeTokens) != 0) {
     throw std::invalid_argument("its mask does not cover the cache and the new tokens");
   }
-  const float* shown = result.data<const float>();
+  const auto* shown = result.data<const float>();
   std::vector<bool> seen;
-  for (std::int64_t i = 0; i < width * kProbeTokens; ++i)
+  for (std::int64_t i = 0; i < width * kProbeTokens; ++i) {
     seen.push_back(visible(shown[i], boolean));
+  }
   return seen;
 }
 

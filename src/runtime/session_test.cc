@@ -110,12 +110,12 @@ TEST_P(EveryDesignTest, GeneratesWhatOneRungGenerates) {
 /// Around a block, a rung and the ring's turning, prompts that end before, at and behind the
 /// window, and chunks that straddle it.
 TEST_P(EveryDesignTest, AWindowIsWhatTheModelSeesWhereverItEnds) {
-  for (const std::int64_t window : {1, 5, 15, 16, 17, 31, 33, 100, 127}) {
-    for (const std::size_t prompt_tokens : {1U, 15U, 17U, 34U, 70U}) {
+  for (const std::int64_t window : {1, 15, 16, 17, 33, 100}) {
+    for (const std::size_t prompt_tokens : {1U, 17U, 34U, 70U}) {
       const std::vector<std::int32_t> prompt = prompt_of(prompt_tokens);
       const std::vector<std::int32_t> expected =
           FakeModel::generate(prompt, 128 - prompt_tokens + 1, window);
-      for (const std::int64_t chunk : {1, 7, 16, 64}) {
+      for (const std::int64_t chunk : {7, 64}) {
         SCOPED_TRACE("window " + std::to_string(window) + " prompt " +
                      std::to_string(prompt_tokens) + " chunk " + std::to_string(chunk));
         World::Options wanted = options(chunk);

@@ -60,16 +60,10 @@ ov::OutputVector compose_characters(const ov::OutputVector& pieces, const NodeFa
   return composed;
 }
 
-}  // namespace
-
-// In both graphs the input's shape is dynamic though there is always one text: where it is static
-// the CPU device takes the shapes behind it for known and keeps those of an earlier text.
-
-std::shared_ptr<ov::Model> make_encoder(const GgufVocabulary& vocabulary,
-                                        const NodeFactory& factory) {
-  const auto input = std::make_shared<Parameter>(ov::element::string, ov::PartialShape{-1});
-
-  // One row of pieces, which is at first one piece.
+/// The text as one row of pieces: where rows begin and end, where pieces do, and all bytes.
+ov::OutputVector split(const std::shared_ptr<Parameter>& input, const GgufVocabulary& vocabulary,
+                       const NodeFactory& factory) {
+  // At first one piece.
   ov::OutputVector pieces = {ints({0}), ints({1})};
   append(pieces, factory.create("StringTensorUnpack", {input}));
 
@@ -77,12 +71,33 @@ std::shared_ptr<ov::Model> make_encoder(const GgufVocabulary& vocabulary,
   // mask a second RegexSplit reads beyond its input.
   pieces.push_back(bytes(special_tokens_pattern(vocabulary.written_out)));
   pieces = factory.create("SpecialTokensSplit", pieces);
-  if (composes_characters(vocabulary.pre)) pieces = compose_characters(pieces, factory);
-  for (const std::string& pattern : split_patterns(vocabulary.pre)) {
+  if (vocabulary.pre.composes) pieces = compose_characters(pieces, factory);
+  for (const std::string& pattern : vocabulary.pre.patterns) {
     pieces.push_back(bytes(pattern));
     pieces = factory.create("RegexSplit", pieces,
                             {{"behaviour", std::string("isolate")}, {"invert", false}});
   }
+  pieces.resize(5);  // the mask has done its work
+  return pieces;
+}
+
+}  // namespace
+
+// In all graphs the input's shape is dynamic though there is always one text: where it is static
+// the CPU device takes the shapes behind it for known and keeps those of an earlier text.
+
+std::shared_ptr<ov::Model> make_splitter(const GgufVocabulary& vocabulary,
+                                         const NodeFactory& factory) {
+  const auto input = std::make_shared<Parameter>(ov::element::string, ov::PartialShape{-1});
+  const ov::OutputVector pieces = split(input, vocabulary, factory);
+  return std::make_shared<ov::Model>(ov::OutputVector{pieces.at(2), pieces.at(3), pieces.at(4)},
+                                     ov::ParameterVector{input}, "splitter");
+}
+
+std::shared_ptr<ov::Model> make_encoder(const GgufVocabulary& vocabulary,
+                                        const NodeFactory& factory) {
+  const auto input = std::make_shared<Parameter>(ov::element::string, ov::PartialShape{-1});
+  ov::OutputVector pieces = split(input, vocabulary, factory);
 
   std::vector<std::string> lefts;
   std::vector<std::string> rights;
@@ -90,7 +105,6 @@ std::shared_ptr<ov::Model> make_encoder(const GgufVocabulary& vocabulary,
     lefts.push_back(left);
     rights.push_back(right);
   }
-  pieces.resize(5);  // the mask has done its work
   append(pieces, strings(vocabulary.encoder_tokens));
   append(pieces, strings(lefts));
   append(pieces, strings(rights));

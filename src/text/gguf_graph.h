@@ -9,6 +9,11 @@
 
 namespace ahead::text {
 
+/// One string [1] in, its pieces out: where each begins and ends as i32 [n], and all bytes as u8.
+/// Special tokens written out are pieces too.
+[[nodiscard]] std::shared_ptr<ov::Model> make_splitter(const GgufVocabulary& vocabulary,
+                                                       const NodeFactory& factory);
+
 /// One string [1] in, its ids as i32 [n] out.
 [[nodiscard]] std::shared_ptr<ov::Model> make_encoder(const GgufVocabulary& vocabulary,
                                                       const NodeFactory& factory);

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "text/pre_tokenizer.h"
+
 namespace ahead::text {
 
 /// A byte-level BPE vocabulary as the tokenizers extension needs it.
@@ -25,8 +27,7 @@ struct GgufVocabulary {
   std::vector<std::int32_t> prefix;
   /// Tokens that end generation.
   std::vector<std::int32_t> end_tokens;
-  /// Name of the pre-tokenizer.
-  std::string pre;
+  PreTokenizer pre;
 };
 
 /// Reads `metadata`, the GGUF frontend's tokenizer metadata. Throws Error(kUnsupportedModel) for a

@@ -9,23 +9,29 @@
 
 namespace ahead::text {
 
+Utf8Stream::Utf8Stream(Decode decode, std::optional<std::int32_t> behind)
+    : decode_(std::move(decode)) {
+  if (!behind) return;
+  anchor_ = {*behind};
+  anchor_text_ = decode_(anchor_);
+}
+
 std::string Utf8Stream::bytes_of(std::int32_t id) {
-  const std::array<std::int32_t, 1> alone = {id};
-  if (!anchor_.has_value()) {
-    std::string own = decode_(alone);
-    if (own.empty()) return own;
-    anchor_ = id;
-    anchor_text_ = own;
-    return own;
+  // What has no text may still be a beginning: a space that is dropped there. So many such tokens
+  // are kept, so that the cost of a token stays the same.
+  constexpr std::size_t kMostSilent = 8;
+  std::vector<std::int32_t> all = anchor_;
+  all.push_back(id);
+  const std::string both = decode_(all);
+  if (both == anchor_text_) {  // a special token, or such a space: the one before stays the anchor
+    if (anchor_text_.empty() && all.size() <= kMostSilent) anchor_ = std::move(all);
+    return {};
   }
-  const std::array<std::int32_t, 2> pair = {*anchor_, id};
-  const std::string both = decode_(pair);
-  if (both == anchor_text_) return {};  // a special token: the one before it stays the anchor
-  std::string own = decode_(alone);
+  std::string own = decode_(std::array{id});
   // Text that was given out cannot be taken back, so a decoder that rewrites the predecessor is
   // not followed.
   std::string added = both.starts_with(anchor_text_) ? both.substr(anchor_text_.size()) : own;
-  anchor_ = id;
+  anchor_ = {id};
   anchor_text_ = std::move(own);
   return added;
 }

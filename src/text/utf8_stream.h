@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace ahead::text {
 
@@ -17,7 +18,9 @@ class Utf8Stream {
   /// Bytes of some ids; may end inside a character. As Tokenizer::decode.
   using Decode = std::function<std::string(std::span<const std::int32_t> ids)>;
 
-  explicit Utf8Stream(Decode decode) : decode_(std::move(decode)) {}
+  /// `behind`: the token in front of the stream's first, such as a prompt's last, whose text is not
+  /// given out.
+  explicit Utf8Stream(Decode decode, std::optional<std::int32_t> behind = std::nullopt);
 
   /// The text that became complete with `id`; often empty inside a character.
   [[nodiscard]] std::string push(std::int32_t id);
@@ -31,7 +34,7 @@ class Utf8Stream {
   Decode decode_;
   /// Decoders may write a token differently at the beginning of a text (SentencePiece drops the
   /// leading space), so a token's bytes are what it adds behind its predecessor.
-  std::optional<std::int32_t> anchor_;
+  std::vector<std::int32_t> anchor_;  ///< one, but for those without text at the beginning
   std::string anchor_text_;
   std::string pending_;  // at most 3 bytes: the beginning of a character
 };

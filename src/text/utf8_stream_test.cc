@@ -107,6 +107,19 @@ TEST(Utf8Stream, KeepsTheSpaceADecoderDropsAtTheBeginning) {
   EXPECT_EQ(text, "Hello world again");
 }
 
+TEST(Utf8Stream, GoesOnBehindAPromptWithTheSpaceBetween) {
+  Vocabulary words{{" Hello", " world", ""}};
+  const auto decode = [&](std::span<const std::int32_t> ids) {
+    std::string text = words.decode(ids);
+    if (text.starts_with(' ')) text.erase(0, 1);
+    return text;
+  };
+  Utf8Stream stream(decode, 0);
+  EXPECT_EQ(stream.push(1), " world");
+  Utf8Stream behind_silence(decode, 2);
+  EXPECT_EQ(behind_silence.push(1), "world");
+}
+
 TEST(Utf8Stream, WorkPerTokenDoesNotGrowWithTheText) {
   Vocabulary letters{{"a", "b", ""}};
   Utf8Stream stream = letters.stream();

@@ -47,7 +47,7 @@ class Folder {
 /// The same for every run, and different for every length.
 std::vector<std::int32_t> prompt_of(std::size_t tokens) {
   std::vector<std::int32_t> prompt;
-  std::uint32_t state = static_cast<std::uint32_t>(tokens);
+  auto state = static_cast<std::uint32_t>(tokens);
   while (prompt.size() < tokens) {
     state = state * 1664525U + 1013904223U;
     prompt.push_back(static_cast<std::int32_t>(2 + (state >> 16U) % 256));

@@ -82,14 +82,25 @@ TEST_F(IrFolder, ATrainedContextThatNoModelHasIsUnknown) {
 
 TEST_F(IrFolder, TheTrainedContextMayStandInTextConfig) {
   config(R"({"text_config": {"max_position_embeddings": 4096}})");
-  EXPECT_EQ(Model(folder_.string()).facts().trained_context, 4096);
+  EXPECT_EQ(Model(folder_.string(), {.unverified = true}).facts().trained_context, 4096);
+}
+
+TEST_F(IrFolder, AnArchitectureThatNothingShowsRightRunsOnlyUnverified) {
+  config(R"({"model_type": "unheard-of"})");
+  const std::string text = refusal(folder_, ErrorKind::kUnsupportedModel);
+  EXPECT_NE(text.find("'unheard-of'"), std::string::npos) << text;
+  EXPECT_NE(text.find("--unverified"), std::string::npos) << text;
+  const Model model(folder_.string(), {.unverified = true});
+  EXPECT_EQ(model.facts().verified_by, "");
+  config(R"({"model_type": "llama"})");
+  EXPECT_NE(Model(folder_.string()).facts().verified_by, "");
 }
 
 TEST_F(IrFolder, AConfigurationNestedWithoutEndIsPassedOver) {
   const std::string open(1'000'000, '[');
   const std::string close(1'000'000, ']');
   config(R"({"x": )" + open + close + R"(, "max_position_embeddings": 512})");
-  EXPECT_EQ(Model(folder_.string()).facts().trained_context, 512);
+  EXPECT_EQ(Model(folder_.string(), {.unverified = true}).facts().trained_context, 512);
   config(open);
   EXPECT_NE(refusal(folder_, ErrorKind::kInvalidModel).find("config.json"), std::string::npos);
 }
