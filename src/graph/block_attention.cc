@@ -57,7 +57,7 @@ NodeOutput causal_bias(std::int64_t tokens, std::int64_t window) {
 /// `scores` [1, Hkv, G * T, N] with the bias [T, N] added. The groups stand apart for the addition,
 /// so that one small bias serves all.
 NodeOutput add_by_token(const NodeOutput& scores, const NodeOutput& bias, std::int64_t group) {
-  const ov::Shape shape = scores.get_shape();
+  const ov::Shape& shape = scores.get_shape();
   const auto heads = static_cast<std::int64_t>(shape.at(1));
   const auto queries = static_cast<std::int64_t>(shape.at(2));
   const auto rows = static_cast<std::int64_t>(shape.at(3));
