@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <functional>
 #include <queue>
 #include <utility>
 
@@ -55,15 +56,13 @@ struct Candidate {
 
 }  // namespace
 
-SpmEncoder::SpmEncoder(Options options)
-    : options_(std::move(options)), bytes_(256, -1), special_(256), user_defined_(256) {
+SpmEncoder::SpmEncoder(Options options) : options_(std::move(options)), bytes_(256, -1) {
   pieces_.reserve(options_.tokens.size());
   for (std::size_t i = 0; i < options_.tokens.size(); ++i) {
     const Token& token = options_.tokens[i];
     const auto id = static_cast<std::int32_t>(i);
     if (token.kind == Kind::kUnknown && unknown_ < 0) unknown_ = id;
     if (token.text.empty()) continue;
-    const auto first = static_cast<unsigned char>(token.text[0]);
     switch (token.kind) {
       case Kind::kByte:
         if (const int byte = byte_of(token.text); byte >= 0) {
@@ -72,10 +71,10 @@ SpmEncoder::SpmEncoder(Options options)
         break;
       case Kind::kUnknown:
       case Kind::kControl:
-        special_[first].push_back(id);
+        special_.add(token.text, id);
         break;
       case Kind::kUserDefined:
-        user_defined_[first].push_back(id);
+        user_defined_.add(token.text, id);
         pieces_.try_emplace(token.text, id);
         break;
       case Kind::kNormal:
@@ -83,14 +82,6 @@ SpmEncoder::SpmEncoder(Options options)
         break;
       case Kind::kUnused:
         break;
-    }
-  }
-  for (auto* table : {&special_, &user_defined_}) {
-    for (std::vector<std::int32_t>& same_byte : *table) {
-      std::stable_sort(same_byte.begin(), same_byte.end(), [&](std::int32_t a, std::int32_t b) {
-        return options_.tokens[static_cast<std::size_t>(a)].text.size() >
-               options_.tokens[static_cast<std::size_t>(b)].text.size();
-      });
     }
   }
   const auto missing = std::find(bytes_.begin(), bytes_.end(), -1);
@@ -103,10 +94,18 @@ SpmEncoder::SpmEncoder(Options options)
   }
 }
 
-std::int32_t SpmEncoder::written_out_at(std::string_view text, bool user_defined) const {
-  const auto& table = user_defined ? user_defined_ : special_;
-  for (const std::int32_t id : table[static_cast<unsigned char>(text[0])]) {
-    if (text.starts_with(options_.tokens[static_cast<std::size_t>(id)].text)) return id;
+void SpmEncoder::WrittenOut::add(std::string_view text, std::int32_t id) {
+  ids.try_emplace(text, id);
+  auto& of_byte = lengths[static_cast<unsigned char>(text[0])];
+  const auto at = std::lower_bound(of_byte.begin(), of_byte.end(), text.size(), std::greater<>());
+  if (at == of_byte.end() || *at != text.size()) of_byte.insert(at, text.size());
+}
+
+std::int32_t SpmEncoder::WrittenOut::at(std::string_view text) const {
+  for (const std::size_t length : lengths[static_cast<unsigned char>(text[0])]) {
+    if (length > text.size()) continue;
+    const auto found = ids.find(text.substr(0, length));
+    if (found != ids.end()) return found->second;
   }
   return -1;
 }
@@ -118,7 +117,7 @@ std::vector<std::int32_t> SpmEncoder::encode(std::string_view text) const {
     if (end > begin) encode_words(text.substr(begin, end - begin), options_.space_in_front, ids);
   };
   for (std::size_t at = 0; at < text.size();) {
-    const std::int32_t special = written_out_at(text.substr(at), false);
+    const std::int32_t special = special_.at(text.substr(at));
     if (special < 0) {
       ++at;
       continue;
@@ -138,7 +137,7 @@ void SpmEncoder::encode_words(std::string_view text, bool front,
   const std::string_view rest = written;
   std::size_t begin = 0;
   for (std::size_t at = 0; at < rest.size();) {
-    const std::int32_t user_defined = written_out_at(rest.substr(at), true);
+    const std::int32_t user_defined = user_defined_.at(rest.substr(at));
     if (user_defined < 0) {
       ++at;
       continue;

@@ -34,6 +34,8 @@ class SpmEncoder {
   };
   /// Throws Error(kInvalidModel) where bytes have no tokens and there is no unknown one either.
   explicit SpmEncoder(Options options);
+  SpmEncoder(const SpmEncoder&) = delete;  // tables refer to the options
+  SpmEncoder& operator=(const SpmEncoder&) = delete;
 
   /// Ids of `text`, valid UTF-8. Takes n log n.
   [[nodiscard]] std::vector<std::int32_t> encode(std::string_view text) const;
@@ -43,8 +45,17 @@ class SpmEncoder {
   [[nodiscard]] std::string decode(const std::int32_t* ids, std::size_t count) const;
 
  private:
-  /// The longest token among `ids_` that is written out at the beginning of `text`; -1: none.
-  [[nodiscard]] std::int32_t written_out_at(std::string_view text, bool user_defined) const;
+  /// Tokens that are recognised where they are written out.
+  struct WrittenOut {
+    std::unordered_map<std::string_view, std::int32_t> ids;
+    /// By first byte: lengths that there are, the longest first. A vocabulary may have thousands of
+    /// such tokens that all begin with "<".
+    std::vector<std::vector<std::size_t>> lengths = std::vector<std::vector<std::size_t>>(256);
+
+    void add(std::string_view text, std::int32_t id);
+    /// The longest at the beginning of `text`, which is not empty; -1: none.
+    [[nodiscard]] std::int32_t at(std::string_view text) const;
+  };
   void encode_words(std::string_view text, bool front, std::vector<std::int32_t>& ids) const;
   void merge(std::string_view text, std::vector<std::int32_t>& ids) const;
   void spell(std::string_view text, std::vector<std::int32_t>& ids) const;
@@ -54,10 +65,8 @@ class SpmEncoder {
   std::unordered_map<std::string_view, std::int32_t> pieces_;  ///< that merging makes
   std::vector<std::int32_t> bytes_;                            ///< a token each; -1: there is none
   std::int32_t unknown_ = -1;
-  /// Tokens that are recognised, by their first byte, the longest first; user-defined ones apart,
-  /// which are looked for once spaces are written as U+2581.
-  std::vector<std::vector<std::int32_t>> special_;
-  std::vector<std::vector<std::int32_t>> user_defined_;
+  WrittenOut special_;
+  WrittenOut user_defined_;  ///< looked for once spaces are written as U+2581
 };
 
 }  // namespace ahead::text

@@ -123,6 +123,16 @@ TEST(SpmEncoder, RandomTextsComeBack) {
   }
 }
 
+TEST(SpmEncoder, ThousandsOfTokensThatBeginAlikeAreNotAllCompared) {
+  SpmEncoder::Options many = options(false);
+  for (int i = 0; i < 6000; ++i) {
+    many.tokens.push_back({"<unused" + std::to_string(i) + ">", 0, Kind::kUserDefined});
+  }
+  const std::string text(1U << 18U, '<');
+  EXPECT_EQ(SpmEncoder(many).encode(text).size(), text.size()) << "in bytes";
+  EXPECT_EQ(SpmEncoder(many).encode("<unused12>"), (Ids{270 + 12}));
+}
+
 TEST(SpmEncoder, AMegabyteInOneWordIsNoSquare) {
   std::string text;
   while (text.size() < (1U << 20U)) text += "abab";
