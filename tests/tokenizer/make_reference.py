@@ -7,8 +7,8 @@ models have them. Everything is deterministic.
 
   make_reference.py --gguf SmolLM2-135M-Instruct.Q4_1.gguf --output smollm2_reference.json
 
-With --random N it writes N random texts instead of the list below; point the test at such a file
-with AHEAD_TEST_REFERENCE.
+It writes the list below and 250 random texts. With --random N it writes N random texts and no list;
+point the test at such a file with AHEAD_TEST_REFERENCE.
 """
 
 import argparse
@@ -31,6 +31,7 @@ from tokenizers import (
 )
 
 UNKNOWN, CONTROL, USER_DEFINED = 2, 3, 4
+LISTED = 250  # random texts behind the list
 SCALARS = {
     0: "B",
     1: "b",
@@ -208,7 +209,7 @@ def main():
     )
     parser.add_argument("--gguf", required=True)
     parser.add_argument("--output", required=True)
-    parser.add_argument("--random", type=int, default=0)
+    parser.add_argument("--random", type=int, default=LISTED)
     arguments = parser.parse_args()
 
     metadata = read_gguf_metadata(arguments.gguf)
@@ -228,7 +229,9 @@ def main():
         "ids_ir_unknown": build(metadata, "smollm-ir", unknown),
     }
 
-    texts = random_texts(arguments.random, special) if arguments.random else listed_texts(special)
+    texts = random_texts(arguments.random, special)
+    if arguments.random == LISTED:
+        texts = [*listed_texts(special), *texts]
     cases = []
     for text in dict.fromkeys(texts):
         ids = smollm.encode(text, add_special_tokens=False).ids

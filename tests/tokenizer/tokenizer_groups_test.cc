@@ -1,5 +1,5 @@
 // Every group of tokenizers on a small vocabulary of its own, against what another implementation
-// makes of some six hundred texts (make_references.py). May use: std, OpenVINO, JSON, GoogleTest.
+// makes of some seven hundred texts (make_references.py). May use: std, OpenVINO, JSON, GoogleTest.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -72,8 +72,8 @@ class TokenizerGroup : public testing::TestWithParam<const char*> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Groups, TokenizerGroup,
-                         testing::Values("llama3", "dbrx", "gpt-4o", "deepseek-v3", "llama2",
-                                         "gemma3"),
+                         testing::Values("gpt-2", "qwen2", "llama3", "dbrx", "gpt-4o", "tekken",
+                                         "deepseek-v3", "llama2", "gemma3"),
                          [](const auto& group) {
                            std::string name = group.param;
                            std::erase(name, '-');
@@ -162,6 +162,7 @@ TEST(TokenizerGroups, AFirstTokenIsPutInFrontWhereTheGroupDoesAndTheFileSaysNoth
   EXPECT_EQ(prefix("llama3"), 1U);
   EXPECT_EQ(prefix("gemma3"), 1U);
   EXPECT_EQ(prefix("llama2"), 1U);
+  EXPECT_EQ(prefix("tekken"), 1U);
   EXPECT_EQ(prefix("dbrx"), 0U);
   EXPECT_EQ(prefix("gpt-4o"), 0U);
   ov::AnyMap told = metadata_of(reference_of("gemma3"));
