@@ -157,7 +157,10 @@ std::string inspect_text(const InspectInput& input) {
                               : "by " + facts.verified_by);
   out += item("layers", std::to_string(facts.layers));
   out += item("heads", std::to_string(facts.q_heads) + " query, " + std::to_string(facts.kv_heads) +
-                           " key/value, of " + std::to_string(facts.head_dim));
+                           " key/value, of " + std::to_string(facts.head_dim) +
+                           (facts.value_dim == facts.head_dim
+                                ? std::string()
+                                : ", V of " + std::to_string(facts.value_dim)));
   out += item("windows", windows_text(facts));
   if (facts.sink_layers > 0) {
     out += item("sinks", "in " + std::to_string(facts.sink_layers) + " layers");
@@ -211,6 +214,7 @@ std::string inspect_json(const InspectInput& input) {
         {"q_heads", facts.q_heads},
         {"kv_heads", facts.kv_heads},
         {"head_dim", facts.head_dim},
+        {"value_dim", facts.value_dim},
         {"vocabulary", facts.vocabulary},
         {"trained_context", facts.trained_context},
         {"kv_values_per_token", facts.kv_values_per_token},

@@ -23,6 +23,7 @@ InspectInput input() {
                .q_heads = 9,
                .kv_heads = 3,
                .head_dim = 64,
+               .value_dim = 64,
                .vocabulary = 49152,
                .trained_context = 8192,
                .kv_values_per_token = 11520};

@@ -36,7 +36,8 @@ struct ModelFacts {
   std::int64_t layers = 0;
   std::int64_t q_heads = 0;
   std::int64_t kv_heads = 0;  ///< of the first layer, when layers differ
-  std::int64_t head_dim = 0;
+  std::int64_t head_dim = 0;   ///< of queries and K
+  std::int64_t value_dim = 0;  ///< of V
   std::int64_t vocabulary = 0;
   std::int64_t trained_context = 0;
   std::int64_t kv_values_per_token = 0;  ///< K and V elements over all layers

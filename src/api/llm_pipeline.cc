@@ -41,6 +41,7 @@ kv::Layout layout_of(const model::Decoder& decoder, const PipelineConfig& config
     const std::int64_t ring = layer.window == 0 ? 0 : ring_rows(layer.window, block_rows);
     layout.layers.push_back({.kv_heads = static_cast<std::size_t>(layer.kv_heads),
                              .head_dim = static_cast<std::size_t>(layer.head_dim),
+                             .value_dim = static_cast<std::size_t>(layer.value_dim),
                              .ring_rows = static_cast<std::size_t>(ring)});
   }
   layout.type = to_element(config.kv_type.value());

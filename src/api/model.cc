@@ -27,7 +27,7 @@ std::vector<ModelFacts::Window> windows_of(const model::Decoder& decoder) {
     ModelFacts::Window& window = windows[layer.window];
     window.tokens = layer.window;
     ++window.layers;
-    window.kv_values_per_token += 2 * layer.kv_heads * layer.head_dim;
+    window.kv_values_per_token += layer.kv_heads * (layer.head_dim + layer.v_dim());
   }
   std::vector<ModelFacts::Window> by_size;
   for (const auto& [tokens, window] : windows) by_size.push_back(window);
@@ -45,6 +45,7 @@ ModelFacts facts_of(const std::string& path, const model::ReadModel& read) {
           .q_heads = first.q_heads,
           .kv_heads = first.kv_heads,
           .head_dim = first.head_dim,
+          .value_dim = first.v_dim(),
           .vocabulary = decoder.vocabulary,
           .trained_context = decoder.trained_context,
           .kv_values_per_token = decoder.kv_values_per_token(),

@@ -40,6 +40,7 @@ Json model_object(const RunResult& result) {
           {"q_heads", model.q_heads},
           {"kv_heads", model.kv_heads},
           {"head_dim", model.head_dim},
+          {"value_dim", model.value_dim},
           {"vocabulary", model.vocabulary},
           {"trained_context", model.trained_context},
           {"kv_values_per_token", model.kv_values_per_token},

@@ -17,6 +17,7 @@ using ov::op::v0::Parameter;
 std::string heads_of(const model::AttentionShape& shape) {
   return std::to_string(shape.q_heads) + "x" + std::to_string(shape.kv_heads) + "x" +
          std::to_string(shape.head_dim) +
+         (shape.value_dim == 0 ? "" : "v" + std::to_string(shape.value_dim)) +
          (shape.window == 0 ? "" : "w" + std::to_string(shape.window));
 }
 
@@ -34,14 +35,14 @@ ov::Tensor sinks_of(const CachedAttention& attention) {
 Piece make(const CachedAttention& attention, const std::string& name) {
   const auto& attributes = attention.attributes();
   const std::int64_t layer = attributes.layer;
-  const auto parameter = [&](std::int64_t heads) {
+  const model::AttentionShape& shape = attributes.shape;
+  const auto parameter = [&](std::int64_t heads, std::int64_t size) {
     return std::make_shared<Parameter>(
-        ov::element::f32,
-        ov::PartialShape{1, ov::Dimension::dynamic(), heads, attributes.shape.head_dim});
+        ov::element::f32, ov::PartialShape{1, ov::Dimension::dynamic(), heads, size});
   };
-  ov::ParameterVector inputs = {parameter(attributes.shape.q_heads),
-                                parameter(attributes.shape.kv_heads),
-                                parameter(attributes.shape.kv_heads)};
+  ov::ParameterVector inputs = {parameter(shape.q_heads, shape.head_dim),
+                                parameter(shape.kv_heads, shape.head_dim),
+                                parameter(shape.kv_heads, shape.v_dim())};
   if (attention.has_sinks()) {
     inputs.push_back(std::make_shared<Parameter>(attention.get_input_element_type(3),
                                                  attention.get_input_partial_shape(3)));
@@ -58,7 +59,7 @@ Piece make(const CachedAttention& attention, const std::string& name) {
   piece.outputs = {
       {.role = Role::kInternal, .layer = 1, .shape = cached->get_output_partial_shape(0)}};
   piece.layers = {layer};
-  piece.windows = {attributes.shape.window};
+  piece.windows = {shape.window};
   piece.per_row = true;
   return piece;
 }

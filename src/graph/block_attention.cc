@@ -85,6 +85,7 @@ ov::Output<ov::Node> block_attention(const BlockAttentionInputs& inputs,
   const std::int64_t heads = shape.heads.kv_heads;
   const std::int64_t group = shape.heads.q_heads / heads;
   const std::int64_t dim = shape.heads.head_dim;
+  const std::int64_t v_dim = shape.heads.v_dim();
   const std::int64_t tokens = shape.tokens;
   const std::int64_t queries = group * tokens;
   const std::int64_t blocks = shape.rows / shape.block_rows;
@@ -96,8 +97,8 @@ ov::Output<ov::Node> block_attention(const BlockAttentionInputs& inputs,
       tokens == 1 ? reshape(scaled, {1, heads, group, dim})
                   : reshape(transpose(reshape(scaled, {tokens, heads, group, dim}), {1, 2, 0, 3}),
                             {1, heads, queries, dim});
-  const auto by_head = [&](const NodeOutput& rows) {
-    return tokens == 1 ? reshape(rows, {1, heads, 1, dim}) : transpose(rows, {0, 2, 1, 3});
+  const auto by_head = [&](const NodeOutput& rows, std::int64_t size) {
+    return tokens == 1 ? reshape(rows, {1, heads, 1, size}) : transpose(rows, {0, 2, 1, 3});
   };
 
   const NodeOutput block_scores =
@@ -108,7 +109,7 @@ ov::Output<ov::Node> block_attention(const BlockAttentionInputs& inputs,
       shape.heads.window > 0 && tokens > 1
           ? add_by_token(scores_by_row, inputs.bias, group)
           : NodeOutput(std::make_shared<ov::op::v1::Add>(scores_by_row, inputs.bias));
-  NodeOutput new_scores = std::make_shared<ov::op::v0::MatMul>(q, by_head(inputs.k), false,
+  NodeOutput new_scores = std::make_shared<ov::op::v0::MatMul>(q, by_head(inputs.k, dim), false,
                                                                true);  // [1, Hkv, G * T, T]
   // Every layer of every program carries such a triangle.
   if (tokens > 1) {
@@ -131,13 +132,13 @@ ov::Output<ov::Node> block_attention(const BlockAttentionInputs& inputs,
   const NodeOutput from_cache = std::make_shared<ov::op::v1::ReduceSum>(
       std::make_shared<ov::op::v0::MatMul>(block_weights, to_f32(inputs.cache_v)), ints({0}), true);
   const NodeOutput from_new =
-      std::make_shared<ov::op::v0::MatMul>(split->output(1), by_head(inputs.v));
+      std::make_shared<ov::op::v0::MatMul>(split->output(1), by_head(inputs.v, v_dim));
   const NodeOutput summed = std::make_shared<ov::op::v1::Add>(from_cache, from_new);
 
-  // Unfold: [1, Hkv, G * T, D] -> [1, T, Hkv * G, D].
-  if (tokens == 1) return reshape(summed, {1, 1, shape.heads.q_heads, dim});
-  return reshape(transpose(reshape(summed, {heads, group, tokens, dim}), {2, 0, 1, 3}),
-                 {1, tokens, shape.heads.q_heads, dim});
+  // Unfold: [1, Hkv, G * T, Dv] -> [1, T, Hkv * G, Dv].
+  if (tokens == 1) return reshape(summed, {1, 1, shape.heads.q_heads, v_dim});
+  return reshape(transpose(reshape(summed, {heads, group, tokens, v_dim}), {2, 0, 1, 3}),
+                 {1, tokens, shape.heads.q_heads, v_dim});
 }
 
 }  // namespace ahead::graph

@@ -22,14 +22,14 @@ struct BlockAttentionShape {
 struct BlockAttentionInputs {
   ov::Output<ov::Node> q;        ///< [1, T, q_heads, D]
   ov::Output<ov::Node> k;        ///< [1, T, kv_heads, D], rounded as the cache will hold it
-  ov::Output<ov::Node> v;        ///< [1, T, kv_heads, D], likewise
+  ov::Output<ov::Node> v;        ///< [1, T, kv_heads, Dv], likewise
   ov::Output<ov::Node> cache_k;  ///< [N / R, kv_heads, D, R]
-  ov::Output<ov::Node> cache_v;  ///< [N / R, kv_heads, R, D]
+  ov::Output<ov::Node> cache_v;  ///< [N / R, kv_heads, R, Dv]
   ov::Output<ov::Node> bias;     ///< [N], or with a window [T, N]
   ov::Output<ov::Node> sinks;    ///< [q_heads], or nothing
 };
 
-/// Emits the attention; returns [1, T, q_heads, D]. Scores against the cache and against the new
+/// Emits the attention; returns [1, T, q_heads, Dv]. Scores against the cache and against the new
 /// rows are computed apart, joined for one softmax, and split again for the two products with V, so
 /// that the cache is read in place and never copied. Queries of a group share K and V by standing
 /// as more rows of one product. A sink is one more column of the softmax, which the split drops.

@@ -29,6 +29,9 @@ struct Case {
   std::int64_t live;
   std::int64_t window = 0;
   bool sinks = false;
+  std::int64_t value_dim = 0;
+
+  [[nodiscard]] std::int64_t v_dim() const { return value_dim == 0 ? dim : value_dim; }
 };
 
 void PrintTo(const Case& value, std::ostream* out) { *out << value.name; }
@@ -51,24 +54,24 @@ Data random_data(const Case& c) {
   Data data;
   data.q = fill(c.tokens * c.q_heads * c.dim);
   data.k = fill(c.tokens * c.kv_heads * c.dim);
-  data.v = fill(c.tokens * c.kv_heads * c.dim);
+  data.v = fill(c.tokens * c.kv_heads * c.v_dim());
   data.cache_k = fill(c.live * c.kv_heads * c.dim);
-  data.cache_v = fill(c.live * c.kv_heads * c.dim);
+  data.cache_v = fill(c.live * c.kv_heads * c.v_dim());
   if (c.sinks) data.sinks = fill(c.q_heads);
   return data;
 }
 
 /// [token][q_head][dim]
 std::vector<double> reference(const Case& c, const Data& data, double scale) {
-  std::vector<double> out(at(c.tokens * c.q_heads * c.dim));
+  std::vector<double> out(at(c.tokens * c.q_heads * c.v_dim()));
   for (std::int64_t token = 0; token < c.tokens; ++token) {
     for (std::int64_t head = 0; head < c.q_heads; ++head) {
       const std::int64_t kv = head / (c.q_heads / c.kv_heads);
       const std::int64_t rows = c.live + token + 1;
       const auto element = [&](const std::vector<float>& cache, const std::vector<float>& fresh,
-                               std::int64_t row, std::int64_t d) {
-        return row < c.live ? cache[at((row * c.kv_heads + kv) * c.dim + d)]
-                            : fresh[at(((row - c.live) * c.kv_heads + kv) * c.dim + d)];
+                               std::int64_t dim, std::int64_t row, std::int64_t d) {
+        return row < c.live ? cache[at((row * c.kv_heads + kv) * dim + d)]
+                            : fresh[at(((row - c.live) * c.kv_heads + kv) * dim + d)];
       };
       std::vector<double> weights(at(rows));
       double sum = c.sinks ? std::exp(static_cast<double>(data.sinks[at(head)])) : 0;
@@ -78,15 +81,15 @@ std::vector<double> reference(const Case& c, const Data& data, double scale) {
         double score = 0;
         for (std::int64_t d = 0; d < c.dim; ++d) {
           score += static_cast<double>(data.q[at((token * c.q_heads + head) * c.dim + d)]) *
-                   element(data.cache_k, data.k, row, d);
+                   element(data.cache_k, data.k, c.dim, row, d);
         }
         weights[at(row)] = std::exp(score * scale);
         sum += weights[at(row)];
       }
       for (std::int64_t row = 0; row < rows; ++row) {
-        for (std::int64_t d = 0; d < c.dim; ++d) {
-          out[at((token * c.q_heads + head) * c.dim + d)] +=
-              weights[at(row)] / sum * element(data.cache_v, data.v, row, d);
+        for (std::int64_t d = 0; d < c.v_dim(); ++d) {
+          out[at((token * c.q_heads + head) * c.v_dim() + d)] +=
+              weights[at(row)] / sum * element(data.cache_v, data.v, c.v_dim(), row, d);
         }
       }
     }
@@ -107,9 +110,9 @@ TEST_P(BlockAttention, EqualsTheReference) {
   };
   const auto q = parameter({1, at(c.tokens), at(c.q_heads), at(c.dim)});
   const auto k = parameter({1, at(c.tokens), at(c.kv_heads), at(c.dim)});
-  const auto v = parameter({1, at(c.tokens), at(c.kv_heads), at(c.dim)});
+  const auto v = parameter({1, at(c.tokens), at(c.kv_heads), at(c.v_dim())});
   const auto cache_k = parameter({at(blocks), at(c.kv_heads), at(c.dim), at(c.block_rows)});
-  const auto cache_v = parameter({at(blocks), at(c.kv_heads), at(c.block_rows), at(c.dim)});
+  const auto cache_v = parameter({at(blocks), at(c.kv_heads), at(c.block_rows), at(c.v_dim())});
   const std::int64_t lines = c.window > 0 ? c.tokens : 1;
   const auto bias = c.window > 0 ? parameter({at(lines), at(c.rung)}) : parameter({at(c.rung)});
   ov::ParameterVector parameters{q, k, v, cache_k, cache_v, bias};
@@ -119,12 +122,16 @@ TEST_P(BlockAttention, EqualsTheReference) {
     parameters.push_back(parameter({at(c.q_heads)}));
     ports.sinks = parameters.back();
   }
-  const auto out = block_attention(ports, {.heads = {c.q_heads, c.kv_heads, c.dim, c.window},
+  const auto out = block_attention(ports, {.heads = {.q_heads = c.q_heads,
+                                                     .kv_heads = c.kv_heads,
+                                                     .head_dim = c.dim,
+                                                     .value_dim = c.value_dim,
+                                                     .window = c.window},
                                            .tokens = c.tokens,
                                            .rows = c.rung,
                                            .block_rows = c.block_rows,
                                            .scale = scale});
-  ASSERT_EQ(out.get_shape(), q->get_shape());
+  ASSERT_EQ(out.get_shape(), (ov::Shape{1, at(c.tokens), at(c.q_heads), at(c.v_dim())}));
 
   ov::Core core;
   auto request = core.compile_model(std::make_shared<ov::Model>(
@@ -134,7 +141,7 @@ TEST_P(BlockAttention, EqualsTheReference) {
                      .create_infer_request();
   // Rows that hold nothing have finite rubbish: the bias alone must hide them.
   std::vector<float> blocked_k(at(c.rung * c.kv_heads * c.dim), 3.0F);
-  std::vector<float> blocked_v(blocked_k.size(), -5.0F);
+  std::vector<float> blocked_v(at(c.rung * c.kv_heads * c.v_dim()), -5.0F);
   std::vector<float> mask(at(lines * c.rung), kDeadRow);
   for (std::int64_t row = 0; row < c.live; ++row) {
     // With a window the cache is a ring, in which later rows stand in the places of earlier ones.
@@ -146,11 +153,15 @@ TEST_P(BlockAttention, EqualsTheReference) {
     const std::int64_t block = place / c.block_rows;
     const std::int64_t inside = place % c.block_rows;
     for (std::int64_t head = 0; head < c.kv_heads; ++head) {
+      const std::int64_t from = row * c.kv_heads + head;
+      const std::int64_t group = block * c.kv_heads + head;
       for (std::int64_t d = 0; d < c.dim; ++d) {
-        const std::int64_t from = (row * c.kv_heads + head) * c.dim + d;
-        const std::int64_t group = block * c.kv_heads + head;
-        blocked_k[at((group * c.dim + d) * c.block_rows + inside)] = data.cache_k[at(from)];
-        blocked_v[at((group * c.block_rows + inside) * c.dim + d)] = data.cache_v[at(from)];
+        blocked_k[at((group * c.dim + d) * c.block_rows + inside)] =
+            data.cache_k[at(from * c.dim + d)];
+      }
+      for (std::int64_t d = 0; d < c.v_dim(); ++d) {
+        blocked_v[at((group * c.block_rows + inside) * c.v_dim() + d)] =
+            data.cache_v[at(from * c.v_dim() + d)];
       }
     }
   }
@@ -189,7 +200,10 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"window below the chunk", 8, 2, 16, 40, 32, 16, 50, 9},
                     Case{"sinks, decode", 9, 3, 64, 1, 96, 32, 50, 0, true},
                     Case{"sinks, prefill", 8, 2, 16, 12, 64, 32, 50, 0, true},
-                    Case{"sinks and window", 8, 4, 16, 9, 48, 16, 90, 32, true}));
+                    Case{"sinks and window", 8, 4, 16, 9, 48, 16, 90, 32, true},
+                    Case{"narrow V, decode", 4, 4, 24, 1, 64, 16, 33, 0, false, 16},
+                    Case{"wide V, grouped prefill", 8, 2, 16, 12, 64, 32, 50, 0, false, 40},
+                    Case{"narrow V, window", 8, 4, 24, 9, 48, 16, 90, 32, true, 16}));
 
 /// Every layer of every program carries the causal triangle: one per group would multiply it.
 TEST(BlockAttentionSize, TheCausalBiasIsOneTriangleForAllGroups) {
@@ -205,7 +219,8 @@ TEST(BlockAttentionSize, TheCausalBiasIsOneTriangleForAllGroups) {
          .cache_k = parameter({2, 2, 16, 32}),
          .cache_v = parameter({2, 2, 32, 16}),
          .bias = parameter({64})},
-        {.heads = {8, 2, 16}, .tokens = tokens, .rows = 64, .block_rows = 32, .scale = 1});
+        {.heads = {.q_heads = 8, .kv_heads = 2, .head_dim = 16},
+         .tokens = tokens, .rows = 64, .block_rows = 32, .scale = 1});
     std::size_t largest = 0;
     ov::traverse_nodes(ov::NodeVector{out.get_node_shared_ptr()},
                        [&](const std::shared_ptr<ov::Node>& node) {

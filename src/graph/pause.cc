@@ -8,7 +8,9 @@ Pause::Pause(const ov::OutputVector& values, std::size_t index) : Op(values), in
 }
 
 void Pause::validate_and_infer_types() {
-  set_output_type(0, get_input_element_type(0), get_input_partial_shape(0));
+  ov::PartialShape answer = get_input_partial_shape(0);
+  answer[3] = get_input_partial_shape(2)[3];
+  set_output_type(0, get_input_element_type(0), answer);
 }
 
 bool Pause::visit_attributes(ov::AttributeVisitor& visitor) {
@@ -24,7 +26,9 @@ std::shared_ptr<ov::Node> Pause::clone_with_new_inputs(const ov::OutputVector& i
 
 bool Pause::evaluate(ov::TensorVector& outputs, const ov::TensorVector& inputs) const {
   if (!handler_) return false;
-  outputs.at(0).set_shape(inputs.at(0).get_shape());
+  ov::Shape answer = inputs.at(0).get_shape();
+  answer.at(3) = inputs.at(2).get_shape().at(3);
+  outputs.at(0).set_shape(answer);
   handler_->pause(index_, inputs, outputs.at(0));
   return true;
 }

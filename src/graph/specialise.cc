@@ -223,13 +223,13 @@ ValueSpec value_at(const Port& port, const ShapeContext& context) {
       break;
     case Role::kCacheV:
       value.type = context.cache.type;
-      value.shape = {blocks(), dim(heads().kv_heads), rows, dim(heads().head_dim)};
+      value.shape = {blocks(), dim(heads().kv_heads), rows, dim(heads().v_dim())};
       break;
     case Role::kNewK:
     case Role::kNewV:
       value.type = context.cache.type;
       value.shape = {1, dim(shape.batch * shape.tokens), dim(heads().kv_heads),
-                     dim(heads().head_dim)};
+                     dim(port.role == Role::kNewK ? heads().head_dim : heads().v_dim())};
       break;
     case Role::kLogits:
       value.shape = {dim(shape.batch), dim(context.decoder.vocabulary)};

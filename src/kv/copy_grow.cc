@@ -22,8 +22,9 @@ class CopyGrow final : public KvCache {
     try {
       for (std::size_t layer = 0; layer < larger.size(); ++layer) {
         if (larger[layer].k.region.data == nullptr) continue;
-        copied += copy(regions_[layer].k, larger[layer].k, layer);
-        copied += copy(regions_[layer].v, larger[layer].v, layer);
+        const std::size_t blocks = layout().layer_blocks(layer, live_rows_);
+        copied += copy(regions_[layer].k, larger[layer].k, blocks * layout().k_block_bytes(layer));
+        copied += copy(regions_[layer].v, larger[layer].v, blocks * layout().v_block_bytes(layer));
       }
     } catch (const Error& error) {
       release(larger);
@@ -38,11 +39,9 @@ class CopyGrow final : public KvCache {
     return copied;
   }
 
-  /// Copies the live blocks and makes what is behind them ready to be read.
-  std::size_t copy(const Buffer& from, Buffer& to, std::size_t layer) {
-    // Live blocks are a prefix. The last one is copied whole: its rows interleave in K.
-    const std::size_t bytes =
-        layout().layer_blocks(layer, live_rows_) * layout().block_bytes(layer);
+  /// Copies the live blocks, which are the first `bytes`, and makes what is behind them ready to be
+  /// read. The last block is copied whole: its rows interleave in K.
+  std::size_t copy(const Buffer& from, Buffer& to, std::size_t bytes) {
     if (bytes > 0) {
       pages_.commit(to.region, {.begin = 0, .bytes = bytes});
       std::memcpy(to.region.data, from.region.data, bytes);

@@ -59,7 +59,9 @@ void KvCache::commit_rows(std::size_t count) {
   for (std::size_t layer = 0; layer < regions_.size(); ++layer) {
     pages.push_back(first_touched(
         layout(), {.layer = layer, .first = live_rows_, .count = count},
-        {.page_bytes = pages_.page_bytes(), .region_bytes = regions_[layer].k.region.bytes}));
+        {.page_bytes = pages_.page_bytes(),
+         .k_bytes = regions_[layer].k.region.bytes,
+         .v_bytes = regions_[layer].v.region.bytes}));
     wanted += pages.back().bytes();
   }
   if (wanted == 0) return;
@@ -86,7 +88,7 @@ void KvCache::commit_ahead() {
   try {
     for (std::size_t layer = 0; layer < regions_.size(); ++layer) {
       const Region& k = regions_[layer].k.region;
-      const std::size_t block = layout().block_bytes(layer);
+      const std::size_t block = layout().k_block_bytes(layer);
       const std::size_t next = layout().blocks(live_rows_) * block;
       if (next >= k.bytes) continue;  // it is the last, or a ring comes round
       const std::size_t begin = next + block * share / shares;
@@ -108,11 +110,12 @@ bool KvCache::prefault(Prefault rows) {
   const std::size_t page = pages_.page_bytes();
   std::size_t budget = std::max(rows.budget_bytes / page, std::size_t{1}) * page;
   for (std::size_t layer = 0; layer < regions_.size(); ++layer) {
-    const std::size_t wanted =
-        layout().layer_blocks(layer, rows.capacity) * layout().block_bytes(layer);
-    const std::size_t full =
-        layout().rows_kept(layer, live_rows_) / layout().block_rows * layout().block_bytes(layer);
     for (Buffer* const buffer : {&regions_[layer].k, &regions_[layer].v}) {
+      const std::size_t block = buffer == &regions_[layer].k ? layout().k_block_bytes(layer)
+                                                             : layout().v_block_bytes(layer);
+      const std::size_t wanted = layout().layer_blocks(layer, rows.capacity) * block;
+      const std::size_t full =
+          layout().rows_kept(layer, live_rows_) / layout().block_rows * block;
       buffer->ready = std::max(buffer->ready, full);  // written
       const std::size_t end = std::min(wanted, buffer->region.bytes);
       if (buffer->ready >= end) continue;
@@ -143,7 +146,9 @@ Growth KvCache::grow(std::size_t capacity) {
 std::size_t KvCache::reserved_bytes() const {
   std::size_t bytes = 0;
   for (const auto* regions : {&regions_, &old_regions_}) {
-    for (const LayerRegions& layer : *regions) bytes += 2 * layer.k.region.bytes;
+    for (const LayerRegions& layer : *regions) {
+      bytes += layer.k.region.bytes + layer.v.region.bytes;
+    }
   }
   return bytes;
 }
@@ -173,9 +178,8 @@ std::vector<KvCache::LayerRegions> KvCache::obtain(std::size_t capacity, std::si
     for (std::size_t layer = 0; layer < regions.size(); ++layer) {
       const std::size_t blocks = layout().layer_blocks(layer, capacity);
       if (blocks == layout().layer_blocks(layer, before)) continue;
-      const std::size_t bytes = blocks * layout().block_bytes(layer);
-      regions[layer].k.region = (pages_.*from)(bytes);
-      regions[layer].v.region = (pages_.*from)(bytes);
+      regions[layer].k.region = (pages_.*from)(blocks * layout().k_block_bytes(layer));
+      regions[layer].v.region = (pages_.*from)(blocks * layout().v_block_bytes(layer));
     }
   } catch (const Error& error) {
     release(regions);

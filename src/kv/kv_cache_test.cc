@@ -26,6 +26,8 @@ const std::vector<std::vector<LayerShape>> kModels = {
     {{.kv_heads = 2, .head_dim = 8, .ring_rows = 48},
      {.kv_heads = 1, .head_dim = 16},
      {.kv_heads = 1, .head_dim = 5, .ring_rows = 32}},
+    {{.kv_heads = 2, .head_dim = 12, .value_dim = 8},
+     {.kv_heads = 1, .head_dim = 6, .value_dim = 10, .ring_rows = 48}},
 };
 
 struct Case {

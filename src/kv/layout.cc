@@ -61,15 +61,20 @@ std::size_t Layout::layer_blocks(std::size_t layer, std::size_t rows) const {
   return blocks(rows_kept(layer, rows));
 }
 
-std::size_t Layout::block_bytes(std::size_t layer) const {
+std::size_t Layout::k_block_bytes(std::size_t layer) const {
   const LayerShape& shape = layers.at(layer);
   return shape.kv_heads * shape.head_dim * block_rows * size_of(type);
+}
+
+std::size_t Layout::v_block_bytes(std::size_t layer) const {
+  const LayerShape& shape = layers.at(layer);
+  return shape.kv_heads * shape.v_dim() * block_rows * size_of(type);
 }
 
 std::size_t Layout::total_bytes(std::size_t capacity) const {
   std::size_t bytes = 0;
   for (std::size_t layer = 0; layer < layers.size(); ++layer) {
-    bytes += 2 * layer_blocks(layer, capacity) * block_bytes(layer);
+    bytes += layer_blocks(layer, capacity) * (k_block_bytes(layer) + v_block_bytes(layer));
   }
   return bytes;
 }
@@ -77,7 +82,8 @@ std::size_t Layout::total_bytes(std::size_t capacity) const {
 std::size_t Layout::kept_bytes(std::size_t rows) const {
   std::size_t bytes = 0;
   for (std::size_t layer = 0; layer < layers.size(); ++layer) {
-    bytes += 2 * rows_kept(layer, rows) * (block_bytes(layer) / block_rows);
+    bytes +=
+        rows_kept(layer, rows) * ((k_block_bytes(layer) + v_block_bytes(layer)) / block_rows);
   }
   return bytes;
 }
@@ -89,7 +95,7 @@ Shape Layout::k_shape(std::size_t layer, std::size_t capacity) const {
 
 Shape Layout::v_shape(std::size_t layer, std::size_t capacity) const {
   const LayerShape& shape = layers.at(layer);
-  return {layer_blocks(layer, capacity), shape.kv_heads, block_rows, shape.head_dim};
+  return {layer_blocks(layer, capacity), shape.kv_heads, block_rows, shape.v_dim()};
 }
 
 std::size_t block_rows_for(const std::vector<std::int64_t>& ladder, std::size_t limit) {
@@ -109,10 +115,8 @@ void store_rows(const Layout& layout, StoreTarget target, StoreRange range, NewR
   const LayerShape& shape = layout.layers.at(range.layer);
   const std::size_t block_rows = layout.block_rows;
   const std::size_t element = size_of(layout.type);
-  const std::size_t row_bytes = shape.head_dim * element;       // of one head
-  const std::size_t step_bytes = shape.kv_heads * row_bytes;    // of all heads
-  const std::size_t head_bytes = block_rows * row_bytes;        // of one head's rows in a block
-  const std::size_t block_bytes = shape.kv_heads * head_bytes;  // of a block
+  const std::size_t k_row_bytes = shape.head_dim * element;  // of one head
+  const std::size_t v_row_bytes = shape.v_dim() * element;
 
   std::size_t done = range.count - layout.rows_kept(range.layer, range.count);
   while (done < range.count) {
@@ -121,11 +125,11 @@ void store_rows(const Layout& layout, StoreTarget target, StoreRange range, NewR
     const std::size_t row = kept % block_rows;
     const std::size_t count = std::min(block_rows - row, range.count - done);
     for (std::size_t head = 0; head < shape.kv_heads; ++head) {
-      const std::size_t from = done * step_bytes + head * row_bytes;
-      const std::size_t to = block * block_bytes + head * head_bytes;
-
-      std::byte* const k = static_cast<std::byte*>(target.k) + to + row * element;
-      const std::byte* const new_k = static_cast<const std::byte*>(rows.k) + from;
+      const std::size_t from = done * shape.kv_heads + head;    // in rows of one head
+      const std::size_t to = block * shape.kv_heads + head;     // in blocks of one head
+      std::byte* const k =
+          static_cast<std::byte*>(target.k) + to * block_rows * k_row_bytes + row * element;
+      const std::byte* const new_k = static_cast<const std::byte*>(rows.k) + from * k_row_bytes;
       const Transposition transposition{.rows = count,
                                         .dims = shape.head_dim,
                                         .from_stride = shape.kv_heads * shape.head_dim,
@@ -136,10 +140,11 @@ void store_rows(const Layout& layout, StoreTarget target, StoreRange range, NewR
         transpose<4>(k, new_k, transposition);
       }
 
-      std::byte* const v = static_cast<std::byte*>(target.v) + to + row * row_bytes;
-      const std::byte* const new_v = static_cast<const std::byte*>(rows.v) + from;
+      std::byte* const v =
+          static_cast<std::byte*>(target.v) + (to * block_rows + row) * v_row_bytes;
+      const std::byte* const new_v = static_cast<const std::byte*>(rows.v) + from * v_row_bytes;
       for (std::size_t i = 0; i < count; ++i) {
-        std::memcpy(v + i * row_bytes, new_v + i * step_bytes, row_bytes);
+        std::memcpy(v + i * v_row_bytes, new_v + i * shape.kv_heads * v_row_bytes, v_row_bytes);
       }
     }
     done += count;

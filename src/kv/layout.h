@@ -3,7 +3,7 @@
 //
 // Per layer and sequence, with R rows a block:
 //   K is [block][kv_head][dim][row]   (transposed inside its block: q times K runs over rows)
-//   V is [block][kv_head][row][dim]
+//   V is [block][kv_head][row][dim]      (its heads may be of another size than K's)
 // A larger capacity is the same bytes at the same address with more blocks behind them. A layer
 // with a window keeps a ring: row p stands where row p % ring would, and its blocks end with the
 // ring.
@@ -17,11 +17,14 @@
 
 namespace ahead::kv {
 
-/// KV heads and head size of one layer, and which rows it keeps.
+/// KV heads and head sizes of one layer, and which rows it keeps.
 struct LayerShape {
   std::size_t kv_heads = 0;
   std::size_t head_dim = 0;
+  std::size_t value_dim = 0;  ///< head size of V where it is not K's; 0: K's
   std::size_t ring_rows = 0;  ///< whole blocks; 0: every row is kept
+
+  [[nodiscard]] std::size_t v_dim() const { return value_dim == 0 ? head_dim : value_dim; }
 };
 
 /// The layout of one sequence's cache.
@@ -36,8 +39,10 @@ struct Layout {
   [[nodiscard]] std::size_t rows_kept(std::size_t layer, std::size_t rows) const;
   /// Blocks of `layer` that hold what it keeps of `rows` rows.
   [[nodiscard]] std::size_t layer_blocks(std::size_t layer, std::size_t rows) const;
-  /// Bytes of one block of K, or of V, of `layer`.
-  [[nodiscard]] std::size_t block_bytes(std::size_t layer) const;
+  /// Bytes of one block of K of `layer`.
+  [[nodiscard]] std::size_t k_block_bytes(std::size_t layer) const;
+  /// Bytes of one block of V of `layer`.
+  [[nodiscard]] std::size_t v_block_bytes(std::size_t layer) const;
   /// Bytes of K and V over all layers for `capacity` rows, in whole blocks.
   [[nodiscard]] std::size_t total_bytes(std::size_t capacity) const;
   /// Bytes of what is kept of `rows` rows, K and V over all layers.
@@ -45,7 +50,7 @@ struct Layout {
   /// [rows_kept(layer, capacity) / R, kv_heads, head_dim, R]; `capacity` is a whole number of
   /// blocks.
   [[nodiscard]] Shape k_shape(std::size_t layer, std::size_t capacity) const;
-  /// [rows_kept(layer, capacity) / R, kv_heads, R, head_dim]; likewise.
+  /// [rows_kept(layer, capacity) / R, kv_heads, R, v_dim()]; likewise.
   [[nodiscard]] Shape v_shape(std::size_t layer, std::size_t capacity) const;
 };
 
@@ -54,8 +59,8 @@ struct Layout {
 [[nodiscard]] std::size_t block_rows_for(const std::vector<std::int64_t>& ladder,
                                          std::size_t limit = 128);
 
-/// Rows as a step produces them, for one layer: K and V are [count][kv_head][dim] each, of the
-/// layout's type. (A step's output may have more rows behind the first `count`: padding.)
+/// Rows as a step produces them, for one layer: K and V are [count][kv_head][dim], each with its own
+/// head size, of the layout's type. (A step's output may have more rows behind the first `count`: padding.)
 struct NewRows {
   const void* k = nullptr;
   const void* v = nullptr;

@@ -73,8 +73,8 @@ KvCache::Options with_ring() {
 
 TEST(RingTest, ARingCommitsItsBlocksAndNoMoreUnderEveryPolicy) {
   const Layout layout = with_ring().layout;
-  const std::size_t block0 = 2 * layout.block_bytes(0);
-  const std::size_t block1 = 2 * layout.block_bytes(1);
+  const std::size_t block0 = 2 * layout.k_block_bytes(0);
+  const std::size_t block1 = 2 * layout.k_block_bytes(1);
   for (const KvPolicy policy : {KvPolicy::kSharedMax, KvPolicy::kCopyGrow, KvPolicy::kInPlace}) {
     OsPages pages;
     const auto cache = make_cache(policy, with_ring(), pages);
@@ -101,7 +101,7 @@ TEST(RingTest, AWholeRingIsNeitherCopiedNorMovedAsTheOthersGrow) {
   append_rows(*cache, kRows);
   const void* const ring = cache->k(0).data;
   const Growth growth = cache->grow(8 * kRows);
-  EXPECT_EQ(growth.copied_bytes, 3 * 2 * cache->layout().block_bytes(1));
+  EXPECT_EQ(growth.copied_bytes, 3 * 2 * cache->layout().k_block_bytes(1));
   EXPECT_EQ(growth.live_blocks, 2U * (3 + 3));
   EXPECT_EQ(cache->k(0).data, ring);
   cache->release_old();
@@ -130,7 +130,7 @@ TEST(CopyGrowTest, CopiesWholeBlocksAndNothingBehindThem) {
   FakePages pages;
   const auto cache = make_cache(KvPolicy::kCopyGrow, options(), pages);
   append_rows(*cache, 1);
-  const std::size_t block = options().layout.block_bytes(0);
+  const std::size_t block = options().layout.k_block_bytes(0);
   // As a device's padding might leave them: bytes behind the one live row of K, transposed.
   std::memset(cache->v(0).data, 0x5A, 2 * block);
   cache->grow(4 * kRows);

@@ -173,7 +173,7 @@ TEST(CommitTest, NoMoreIsCommittedThanWritingRowsWouldBeforeABlocksLastEighth) {
 TEST(CommitTest, TheLastRowsOfABlockBackTheNextBlocksKSoThatItsFirstRowNeedNot) {
   std::size_t k_block = 0;  // over the layers
   for (std::size_t layer = 0; layer < options().layout.layers.size(); ++layer) {
-    k_block += options().layout.block_bytes(layer);
+    k_block += options().layout.k_block_bytes(layer);
   }
   OsPages ahead_pages;
   WrittenPages written_pages;

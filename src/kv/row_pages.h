@@ -21,7 +21,8 @@ struct RowPages {
 /// The unit, and where pages end.
 struct PageGrid {
   std::size_t page_bytes = 0;
-  std::size_t region_bytes = 0;  ///< of K, and of V
+  std::size_t k_bytes = 0;  ///< of K's region
+  std::size_t v_bytes = 0;  ///< of V's region
 };
 
 /// The pages that storing `rows` writes and that no row before them can have written. In K a

@@ -27,7 +27,7 @@ Pages pages_of(const Layout& layout, StoreRange rows, Side side, std::size_t pag
   const std::size_t size = size_of(layout.type);
   for (std::size_t row = rows.first; row < rows.first + rows.count; ++row) {
     for (std::size_t head = 0; head < layout.layers[0].kv_heads; ++head) {
-      for (std::size_t dim = 0; dim < layout.layers[0].head_dim; ++dim) {
+      for (std::size_t dim = 0; dim < dims_of(layout.layers[0], side); ++dim) {
         pages.insert(naive_index(layout, {.side = side, .row = row, .head = head, .dim = dim}) *
                      size / page);
       }
@@ -52,11 +52,12 @@ bool contains(const Pages& all, const Pages& some) {
 
 TEST(RowPagesTest, WhatIsNamedIsWhatTheRowsTouchWhateverThePieces) {
   for (const LayerShape shape :
-       {LayerShape{3, 64}, LayerShape{1, 32}, LayerShape{2, 80}, LayerShape{5, 7}}) {
+       {LayerShape{3, 64}, LayerShape{1, 32}, LayerShape{2, 80}, LayerShape{5, 7},
+        LayerShape{2, 96, 64}, LayerShape{1, 24, 40}}) {
     for (const ElementType type : {ElementType::kF32, ElementType::kF16}) {
       const Layout layout = layout_of(shape, type);
       const std::size_t page = 4096;
-      const PageGrid grid{.page_bytes = page, .region_bytes = 4 * layout.block_bytes(0)};
+      const PageGrid grid{.page_bytes = page, .k_bytes = 4 * layout.k_block_bytes(0), .v_bytes = 4 * layout.v_block_bytes(0)};
       Pages named_k;
       Pages named_v;
       std::size_t rows = 0;
@@ -80,21 +81,21 @@ TEST(RowPagesTest, WhatIsNamedIsWhatTheRowsTouchWhateverThePieces) {
 
 TEST(RowPagesTest, ARowAmongWrittenPagesNamesNone) {
   const Layout layout = layout_of({3, 64}, ElementType::kF32);
-  const PageGrid grid{.page_bytes = 4096, .region_bytes = 4 * layout.block_bytes(0)};
+  const PageGrid grid{.page_bytes = 4096, .k_bytes = 4 * layout.k_block_bytes(0), .v_bytes = 4 * layout.v_block_bytes(0)};
   for (std::size_t row = 1; row < 2 * kRows; ++row) {
     const RowPages pages = first_touched(layout, {.first = row, .count = 1}, grid);
     EXPECT_EQ(pages.k.size(), row == kRows ? 1U : 0U) << row;
     // 16 rows of one head make a page.
     EXPECT_EQ(pages.v.size(), row % 16 == 0 ? 3U : 0U) << row;
     EXPECT_EQ(pages.bytes(),
-              pages.k.size() * layout.block_bytes(0) + pages.v.size() * grid.page_bytes);
+              pages.k.size() * layout.k_block_bytes(0) + pages.v.size() * grid.page_bytes);
   }
 }
 
 TEST(RowPagesTest, ARingThatComesRoundTouchesNothingFirst) {
   const Layout layout =
       layout_of({.kv_heads = 3, .head_dim = 64, .ring_rows = 2 * kRows}, ElementType::kF32);
-  const PageGrid grid{.page_bytes = 4096, .region_bytes = 2 * layout.block_bytes(0)};
+  const PageGrid grid{.page_bytes = 4096, .k_bytes = 2 * layout.k_block_bytes(0), .v_bytes = 2 * layout.v_block_bytes(0)};
   EXPECT_EQ(first_touched(layout, {.first = 2 * kRows, .count = kRows}, grid).bytes(), 0U);
   EXPECT_EQ(first_touched(layout, {.first = 5 * kRows - 1, .count = 3 * kRows}, grid).bytes(), 0U);
   // What goes beyond the end before it is reached touches as much as what ends there.
@@ -104,9 +105,9 @@ TEST(RowPagesTest, ARingThatComesRoundTouchesNothingFirst) {
 
 TEST(RowPagesTest, WholeBlocksAreOneRange) {
   const Layout layout = layout_of({3, 64}, ElementType::kF16);
-  const std::size_t block = layout.block_bytes(0);
+  const std::size_t block = layout.k_block_bytes(0);
   const RowPages pages = first_touched(layout, {.first = kRows, .count = 2 * kRows},
-                                       {.page_bytes = 4096, .region_bytes = 8 * block});
+                                       {.page_bytes = 4096, .k_bytes = 8 * block, .v_bytes = 8 * block});
   for (const auto& ranges : {pages.k, pages.v}) {
     ASSERT_EQ(ranges.size(), 1U);
     EXPECT_EQ(ranges[0].begin, block);
@@ -116,9 +117,9 @@ TEST(RowPagesTest, WholeBlocksAreOneRange) {
 
 TEST(RowPagesTest, TheLastRangeEndsWithItsRegion) {
   const Layout layout = layout_of({1, 1}, ElementType::kF16);
-  const std::size_t block = layout.block_bytes(0);
+  const std::size_t block = layout.k_block_bytes(0);
   const RowPages pages = first_touched(layout, {.first = 0, .count = kRows},
-                                       {.page_bytes = 4096, .region_bytes = block});
+                                       {.page_bytes = 4096, .k_bytes = block, .v_bytes = block});
   EXPECT_EQ(pages.bytes(), 2 * block);
 }
 

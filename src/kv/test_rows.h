@@ -34,11 +34,16 @@ inline std::uint32_t pattern(const Element& at, std::size_t size) {
   return static_cast<std::uint32_t>(bits >> (size == 2 ? 48U : 32U));
 }
 
+/// Head size of one side of a layer.
+inline std::size_t dims_of(const LayerShape& layer, Side side) {
+  return side == Side::kV && layer.value_dim != 0 ? layer.value_dim : layer.head_dim;
+}
+
 /// The place of an element in its layer's region, counted in elements, straight from the layout's
 /// definition.
 inline std::size_t naive_index(const Layout& layout, const Element& at) {
   const std::size_t heads = layout.layers[at.layer].kv_heads;
-  const std::size_t dims = layout.layers[at.layer].head_dim;
+  const std::size_t dims = dims_of(layout.layers[at.layer], at.side);
   const std::size_t ring = layout.layers[at.layer].ring_rows;
   const std::size_t place = ring == 0 ? at.row : at.row % ring;
   const std::size_t block = place / layout.block_rows;
@@ -64,7 +69,7 @@ class TestRows {
         std::vector<std::byte>& bytes = bytes_.emplace_back();
         for (std::size_t row = first; row < first + count; ++row) {
           for (std::size_t head = 0; head < layout.layers[layer].kv_heads; ++head) {
-            for (std::size_t dim = 0; dim < layout.layers[layer].head_dim; ++dim) {
+            for (std::size_t dim = 0; dim < dims_of(layout.layers[layer], side); ++dim) {
               const std::uint32_t value = pattern({side, layer, row, head, dim}, size);
               bytes.resize(bytes.size() + size);
               std::memcpy(bytes.data() + bytes.size() - size, &value, size);
@@ -101,7 +106,7 @@ inline std::size_t wrong_elements(const KvCache& cache) {
       const std::size_t live = cache.live_rows();
       for (std::size_t row = live - layout.rows_kept(layer, live); row < live; ++row) {
         for (std::size_t head = 0; head < layout.layers[layer].kv_heads; ++head) {
-          for (std::size_t dim = 0; dim < layout.layers[layer].head_dim; ++dim) {
+          for (std::size_t dim = 0; dim < dims_of(layout.layers[layer], side); ++dim) {
             const Element at{side, layer, row, head, dim};
             if (load(view.data, naive_index(layout, at), size) != pattern(at, size)) ++wrong;
           }

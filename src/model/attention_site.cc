@@ -179,9 +179,8 @@ AttentionSite trace_attention(
   AttentionSite site;
   site.shape.kv_heads = static_dim(k.cache, head_axis, "number of KV heads");
   site.shape.head_dim = static_dim(k.cache, 3, "head size");
-  if (static_dim(v.cache, 3, "head size of V") != site.shape.head_dim) {
-    throw std::invalid_argument("K and V have different head sizes");
-  }
+  const std::int64_t value_dim = static_dim(v.cache, 3, "head size of V");
+  if (value_dim != site.shape.head_dim) site.shape.value_dim = value_dim;
   site.shape.q_heads =
       static_dim(attention->get_input_partial_shape(0), 1, "number of query heads");
   if (site.shape.q_heads % site.shape.kv_heads != 0) {
@@ -204,7 +203,7 @@ AttentionSite trace_attention(
   site.q = to_f32(swap_heads_and_tokens(strip_converts(attention->input_value(0))));
   site.q = to_f32(strip_converts(site.q));
   site.k = canonical_rows(k, site.shape.kv_heads, site.shape.head_dim);
-  site.v = canonical_rows(v, site.shape.kv_heads, site.shape.head_dim);
+  site.v = canonical_rows(v, site.shape.kv_heads, value_dim);
   return site;
 }
 

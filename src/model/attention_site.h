@@ -14,7 +14,7 @@ namespace ahead::model {
 struct AttentionSite {
   ov::Output<ov::Node> q;  ///< [1, N, q_heads, D]
   ov::Output<ov::Node> k;  ///< [1, N, kv_heads, D]
-  ov::Output<ov::Node> v;  ///< [1, N, kv_heads, D]
+  ov::Output<ov::Node> v;  ///< [1, N, kv_heads, Dv]
   /// A constant [q_heads]; none where the attention has no sinks.
   ov::Output<ov::Node> sinks;
   AttentionShape shape;  ///< without the window, which is the mask's affair
@@ -26,7 +26,7 @@ struct AttentionSite {
 [[nodiscard]] AttentionSite trace_attention(
     const std::shared_ptr<ov::op::v13::ScaledDotProductAttention>& attention);
 
-/// Puts `output` [1, N, q_heads, D] f32 in the attention's place, peeling the transposes and
+/// Puts `output` [1, N, q_heads, Dv] f32 in the attention's place, peeling the transposes and
 /// conversions that only served it.
 void replace_attention(const std::shared_ptr<ov::op::v13::ScaledDotProductAttention>& attention,
                        const ov::Output<ov::Node>& output);

@@ -179,7 +179,7 @@ TEST(Canonicalise, AnExportedDecoderLosesItsCacheAndMask) {
   const Decoder decoder = canonicalise(exported({}), facts());
   EXPECT_EQ(decoder.vocabulary, 10);
   ASSERT_EQ(decoder.layers.size(), 1U);
-  EXPECT_EQ(decoder.layers[0], (AttentionShape{2, 2, 4}));
+  EXPECT_EQ(decoder.layers[0], (AttentionShape{.q_heads = 2, .kv_heads = 2, .head_dim = 4}));
   EXPECT_EQ(decoder.kv_values_per_token(), 16);
   ASSERT_EQ(decoder.graph->inputs().size(), 3U);
   int attentions = 0;

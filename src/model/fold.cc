@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "openvino/op/broadcast.hpp"
 #include "openvino/op/constant.hpp"
 #include "openvino/op/convert.hpp"
 #include "openvino/op/reshape.hpp"
@@ -34,9 +35,18 @@ namespace {
 
 using Pattern = std::vector<std::int64_t>;
 using Reshape = ov::op::v1::Reshape;
+using Broadcast = ov::op::v3::Broadcast;
+
+bool is_broadcast(const ov::Node& node) {
+  const auto* const broadcast = ov::as_type<const Broadcast>(&node);
+  return broadcast != nullptr &&
+         (broadcast->get_broadcast_spec().m_type == ov::op::BroadcastType::NUMPY ||
+          broadcast->get_broadcast_spec().m_type == ov::op::BroadcastType::BIDIRECTIONAL);
+}
 
 bool is_computed(const std::shared_ptr<ov::Node>& node) {
-  return ov::is_type<Reshape>(node) && !ov::is_type<Constant>(node->get_input_node_ptr(1));
+  return (ov::is_type<Reshape>(node) || is_broadcast(*node)) &&
+         !ov::is_type<Constant>(node->get_input_node_ptr(1));
 }
 
 /// The constant pattern that says as much as `shape`, when at most one dimension is open.
@@ -50,8 +60,14 @@ std::optional<Pattern> pattern_of(const ov::PartialShape& shape) {
   return pattern;
 }
 
-/// Shapes of all computed reshapes when `tokens` go in, by name.
-std::map<std::string, ov::PartialShape> shapes_with(const ov::Model& graph, std::int64_t tokens) {
+/// What goes into an operation and comes out of it.
+struct Shapes {
+  ov::PartialShape in;
+  ov::PartialShape out;
+};
+
+/// Shapes of all operations whose shape is computed when `tokens` go in, by name.
+std::map<std::string, Shapes> shapes_with(const ov::Model& graph, std::int64_t tokens) {
   const auto probe = graph.clone();
   std::map<ov::Output<ov::Node>, ov::PartialShape> inputs;
   for (const auto& parameter : probe->get_parameters()) {
@@ -60,10 +76,11 @@ std::map<std::string, ov::PartialShape> shapes_with(const ov::Model& graph, std:
                                        : ov::PartialShape{tokens};
   }
   probe->reshape(inputs);
-  std::map<std::string, ov::PartialShape> shapes;
+  std::map<std::string, Shapes> shapes;
   for (const auto& node : probe->get_ops()) {
     if (is_computed(node)) {
-      shapes[node->get_friendly_name()] = node->get_output_partial_shape(0);
+      shapes[node->get_friendly_name()] = {node->get_input_partial_shape(0),
+                                           node->get_output_partial_shape(0)};
     }
   }
   return shapes;
@@ -79,12 +96,40 @@ ov::PartialShape merged(const ov::PartialShape& a, const ov::PartialShape& b) {
   return shape;
 }
 
-void settle(const std::shared_ptr<ov::Node>& reshape, const Pattern& pattern) {
-  const auto settled = std::make_shared<Reshape>(
-      reshape->input_value(0), Constant::create(ov::element::i64, {pattern.size()}, pattern),
-      false);
-  settled->set_friendly_name(reshape->get_friendly_name());
-  reshape->output(0).replace(settled);
+/// The target of a broadcast that leaves open dimensions as they come in and repeats along the
+/// others. Nothing where an open dimension is made by the broadcast itself.
+std::optional<Pattern> target_of(const Shapes& few, const Shapes& many) {
+  for (const ov::PartialShape* shape : {&few.in, &few.out, &many.in, &many.out}) {
+    if (shape->is_dynamic()) return std::nullopt;
+  }
+  if (few.in.size() > few.out.size() || few.out.size() != many.out.size()) return std::nullopt;
+  Pattern target;
+  const std::size_t in_front = few.out.size() - few.in.size();
+  for (std::size_t axis = 0; axis < few.out.size(); ++axis) {
+    if (few.out[axis] == many.out[axis]) {
+      target.push_back(few.out[axis].get_length());
+      continue;
+    }
+    if (axis < in_front || few.in[axis - in_front] != few.out[axis] ||
+        many.in[axis - in_front] != many.out[axis]) {
+      return std::nullopt;
+    }
+    target.push_back(1);
+  }
+  return target;
+}
+
+void settle(const std::shared_ptr<ov::Node>& node, const Pattern& pattern) {
+  const auto shape = Constant::create(ov::element::i64, {pattern.size()}, pattern);
+  std::shared_ptr<ov::Node> settled;
+  if (is_broadcast(*node)) {
+    settled = std::make_shared<Broadcast>(node->input_value(0), shape,
+                                          ov::op::BroadcastType::BIDIRECTIONAL);
+  } else {
+    settled = std::make_shared<Reshape>(node->input_value(0), shape, false);
+  }
+  settled->set_friendly_name(node->get_friendly_name());
+  node->output(0).replace(settled);
 }
 
 }  // namespace
@@ -94,7 +139,9 @@ void settle_shapes(const std::shared_ptr<ov::Model>& graph) {
   ov::NodeVector unclear;
   for (const auto& node : graph->get_ordered_ops()) {
     if (!is_computed(node)) continue;
-    if (const auto pattern = pattern_of(node->get_output_partial_shape(0))) {
+    const auto pattern = is_broadcast(*node) ? std::optional<Pattern>()
+                                             : pattern_of(node->get_output_partial_shape(0));
+    if (pattern) {
       settle(node, *pattern);
     } else {
       unclear.push_back(node);
@@ -107,7 +154,10 @@ void settle_shapes(const std::shared_ptr<ov::Model>& graph) {
       const auto a = few.find(node->get_friendly_name());
       const auto b = many.find(node->get_friendly_name());
       if (a == few.end() || b == many.end()) continue;
-      if (const auto pattern = pattern_of(merged(a->second, b->second))) settle(node, *pattern);
+      const auto pattern = is_broadcast(*node)
+                               ? target_of(a->second, b->second)
+                               : pattern_of(merged(a->second.out, b->second.out));
+      if (pattern) settle(node, *pattern);
     }
   }
   fold_constants(graph);

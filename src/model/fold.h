@@ -11,8 +11,9 @@ namespace ahead::model {
 /// they would be copied to f32.
 void fold_constants(const std::shared_ptr<ov::Model>& graph);
 
-/// Gives every Reshape whose result has at most one open dimension a constant pattern, so that no
-/// computed shape is left to flow through the graph, and then folds.
+/// Gives every Reshape whose result has at most one open dimension a constant pattern, and every
+/// Broadcast that repeats along fixed dimensions alone a constant target, so that no computed shape
+/// is left to flow through the graph, and then folds.
 void settle_shapes(const std::shared_ptr<ov::Model>& graph);
 
 }  // namespace ahead::model

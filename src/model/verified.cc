@@ -26,6 +26,7 @@ constexpr auto kTable = std::to_array<Line>({
     {Format::kIr, "mistral"},     {Format::kIr, "olmo2"},      {Format::kIr, "phi"},
     {Format::kIr, "phi3"},        {Format::kIr, "qwen2"},      {Format::kIr, "qwen3"},
     {Format::kIr, "qwen3_moe"},   {Format::kIr, "smollm3"},    {Format::kIr, "stablelm"},
+    {Format::kIr, "deepseek_v3"},
 });
 
 }  // namespace
