@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "ahead/file_facts.h"
 #include "ahead/llm_pipeline.h"
 #include "axis_names.h"
 #include "inspect_report.h"
@@ -29,9 +30,15 @@ void inspect(const InspectFlags& flags) {
   }
   const Partition partition =
       flags.partition ? parse_partition(*flags.partition) : default_design().partition;
-  // Facts harm nobody, whether what would be computed is right or not.
+  const FileFacts file = file_facts(flags.model);
+  if (!file.refusal.empty()) {
+    write_text(flags.json ? file_json(flags.model, file) : file_text(flags.model, file));
+  }
+  // Facts harm nobody, whether what would be computed is right or not. What is refused is so here,
+  // in the words that `ahead run` has for it.
   const Model model(flags.model, {.unverified = true});
   const InspectInput input{
+      .file = file,
       .facts = model.facts(),
       .sha256 = model.sha256(),
       .load_s = model.load_s(),

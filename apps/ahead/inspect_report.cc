@@ -143,7 +143,55 @@ Json windows_array(const ModelFacts& facts) {
   return out;
 }
 
+// What is said of the file but its path and architecture.
+std::string file_items(const FileFacts& file) {
+  std::string stored;
+  for (const FileFacts::Stored& some : file.stored) {
+    stored += (stored.empty() ? "" : ", ") + some.type + " " + bytes(some.bytes) + " in " +
+              std::to_string(some.tensors);
+  }
+  std::string out = item("format", printable(file.format));
+  out += item("stored as", stored.empty() ? "no tensors" : stored);
+  out += item("rotation", printable(file.rotation));
+  out += item("tokenizer", printable(file.tokenizer));
+  return out;
+}
+
+std::string verified_text(const std::string& verified_by) {
+  return verified_by.empty() ? "not: no test shows that it is computed right; 'ahead run' wants "
+                               "--unverified"
+                             : "by " + verified_by;
+}
+
+Json file_object(const FileFacts& file) {
+  Json stored = Json::array();
+  for (const FileFacts::Stored& some : file.stored) {
+    stored.push_back({{"type", some.type}, {"tensors", some.tensors}, {"bytes", some.bytes}});
+  }
+  return {{"format", file.format},
+          {"architecture", file.architecture},
+          {"verified_by", file.verified_by.empty() ? Json() : Json(file.verified_by)},
+          {"stored", std::move(stored)},
+          {"rotation", file.rotation},
+          {"tokenizer", file.tokenizer},
+          {"refused", file.refusal.empty() ? Json() : Json(file.refusal)}};
+}
+
+std::string dumped(const Json& object) {
+  return object.dump(2, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace) + "\n";
+}
+
 }  // namespace
+
+std::string file_text(const std::string& path, const FileFacts& file) {
+  return item("model", printable(path)) + item("architecture", printable(file.architecture)) +
+         item("verified", verified_text(file.verified_by)) + file_items(file) +
+         (file.refusal.empty() ? "" : item("refused", "it " + printable(file.refusal)));
+}
+
+std::string file_json(const std::string& path, const FileFacts& file) {
+  return dumped({{"ahead", version()}, {"path", path}, {"file", file_object(file)}});
+}
 
 std::string inspect_text(const InspectInput& input) {
   const ModelFacts& facts = input.facts;
@@ -151,10 +199,8 @@ std::string inspect_text(const InspectInput& input) {
   out += item("model", printable(facts.path));
   out += item("sha256", input.sha256);
   out += item("architecture", printable(facts.architecture));
-  out += item("verified", facts.verified_by.empty()
-                              ? "not: no test shows that it is computed right; 'ahead run' wants "
-                                "--unverified"
-                              : "by " + facts.verified_by);
+  out += item("verified", verified_text(facts.verified_by));
+  out += file_items(input.file);
   out += item("layers", std::to_string(facts.layers));
   out += item("heads", std::to_string(facts.q_heads) + " query, " + std::to_string(facts.kv_heads) +
                            " key/value, of " + std::to_string(facts.head_dim) +
@@ -205,6 +251,7 @@ std::string inspect_json(const InspectInput& input) {
   }
   const Json object = {
       {"ahead", version()},
+      {"file", file_object(input.file)},
       {"model",
        {{"path", facts.path},
         {"sha256", input.sha256},
@@ -224,7 +271,7 @@ std::string inspect_json(const InspectInput& input) {
       {"ladder", std::move(ladder)},
       {"partition", to_string(input.partition)},
       {"parts", std::move(part_list)}};
-  return object.dump(2, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace) + "\n";
+  return dumped(object);
 }
 
 }  // namespace ahead::cli

@@ -6,11 +6,13 @@
 #include <vector>
 
 #include "ahead/axes.h"
+#include "ahead/file_facts.h"
 #include "ahead/run_result.h"
 
 namespace ahead::cli {
 
 struct InspectInput {
+  FileFacts file;
   ModelFacts facts;
   std::string sha256;
   double load_s = 0;
@@ -18,6 +20,10 @@ struct InspectInput {
   std::int64_t prefill_chunk = 0;
   Partition partition = Partition::kWhole;
 };
+
+/// What the file itself says, for people and for programs: what is left where it is refused.
+[[nodiscard]] std::string file_text(const std::string& path, const FileFacts& file);
+[[nodiscard]] std::string file_json(const std::string& path, const FileFacts& file);
 
 /// For people: the facts, KV bytes on each rung, the parts that requests need compiled, on a rung
 /// and for all of them.

@@ -35,6 +35,12 @@ constexpr std::array<Block, 40> kBlocks = {{
     {1, 1},    {1, 2},    {1, 4},    {1, 8},     {1, 8},     {256, 56},  {1, 2},     {0, 0},
     {0, 0},    {0, 0},    {256, 54}, {256, 66},  {0, 0},     {0, 0},     {0, 0},     {32, 17},
 }};
+constexpr std::array<const char*, 40> kTypeNames = {
+    "F32",   "F16",     "Q4_0",   "Q4_1",    "",      "",       "Q5_0",  "Q5_1",
+    "Q8_0",  "Q8_1",    "Q2_K",   "Q3_K",    "Q4_K",  "Q5_K",   "Q6_K",  "Q8_K",
+    "IQ2_XXS", "IQ2_XS", "IQ3_XXS", "IQ1_S", "IQ4_NL", "IQ3_S", "IQ2_S", "IQ4_XS",
+    "I8",    "I16",     "I32",    "I64",     "F64",   "IQ1_M",  "BF16",  "",
+    "",      "",        "TQ1_0",  "TQ2_0",   "",      "",       "",      "MXFP4"};
 constexpr std::uint32_t kF32 = 0;
 
 /// Names out of a hostile file, made fit for a message.
@@ -246,6 +252,7 @@ PlacedTensor read_tensor(Reader& reader) {
     reader.fail(name + " has an impossible offset");
   read.tensor.type = type;
   read.tensor.elements = elements;
+  read.tensor.bytes = bytes;
   read.end = read.offset + bytes;
   return read;
 }
@@ -312,6 +319,11 @@ std::string name_of(GgufType type) {
                                  "bool", "a string", "an array", "u64", "i64", "f64"};
   const auto index = static_cast<std::uint32_t>(type);
   return index < kNames.size() ? kNames[index] : "type " + std::to_string(index);
+}
+
+std::string name_of_ggml_type(std::uint32_t type) {
+  const char* const name = type < kTypeNames.size() ? kTypeNames[type] : "";
+  return *name == '\0' ? "type " + std::to_string(type) : name;
 }
 
 std::string GgufHeader::architecture() const {

@@ -33,6 +33,9 @@ enum class GgufType : std::uint32_t {
 /// "u32", "an array" and so on.
 [[nodiscard]] std::string name_of(GgufType type);
 
+/// "Q4_K" and so on, as ggml has them; "type 99" for a number that is not in use.
+[[nodiscard]] std::string name_of_ggml_type(std::uint32_t type);
+
 /// Metadata and tensors of a GGUF file; of arrays only what they hold, and how much.
 struct GgufHeader {
   struct Array {
@@ -45,6 +48,7 @@ struct GgufHeader {
     std::string name;
     std::uint32_t type = 0;  ///< of ggml; 0 is f32
     std::uint64_t elements = 0;
+    std::uint64_t bytes = 0;  ///< as stored
   };
 
   std::uint32_t version = 0;

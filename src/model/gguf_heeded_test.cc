@@ -108,6 +108,27 @@ TEST(GgufHeeded, WhatIsNoWholeTextModelIsNamed) {
       no_text_model);
 }
 
+/// The frontend divides by the one and reads past the end of a table with the other: it crashed.
+TEST(GgufHeeded, HeadsThatDoNotGoTogetherAreNamed) {
+  expect(
+      {
+          {Header().number("rope.dimension_count", 16), ""},
+          {Header().number("rope.dimension_count", 0), "rope.dimension_count is 0"},
+          {Header().number("rope.dimension_count", 15), "of a head's 16 dimensions an even number"},
+          {Header().number("rope.dimension_count", 18), "rope.dimension_count is 18"},
+          {Header().number("rope.dimension_count", 32).number("attention.key_length", 32), ""},
+          {Header().number("attention.head_count_kv", 2), ""},
+          {Header().number("attention.head_count_kv", 0), "attention.head_count_kv is 0"},
+          {Header().number("attention.head_count_kv", 3), "does not divide attention.head_count, 4"},
+          {Header().array("llama.attention.head_count_kv", GgufType::kUint32, 0), "kv is 0"},
+          {Header().number("attention.head_count", 3), "does not divide embedding_length, 64"},
+          {Header().number("attention.head_count", 3).number("attention.key_length", 16), ""},
+          {Header().number("block_count", 0), "block_count is 0"},
+          {Header().number("embedding_length", 1LL << 31), "which no model has"},
+      },
+      unreadable);
+}
+
 TEST(GgufHeeded, TypesThatTheFrontendDoesNotReadAreNamed) {
   expect(
       {

@@ -117,6 +117,56 @@ bool array_fits(const std::string& key, const GgufHeader::Array& array, GgufType
   return array.type == wanted && array.same;
 }
 
+/// A whole number, or one that all layers have.
+std::optional<std::int64_t> number_of(const GgufHeader& header, const std::string& key) {
+  if (const auto found = header.integers.find(key); found != header.integers.end()) {
+    return found->second;
+  }
+  const auto array = header.arrays.find(key);
+  return array == header.arrays.end() ? std::nullopt : array->second.same;
+}
+
+/// Numbers of heads and their sizes that do not go together: the frontend divides by them and reads
+/// past the end of its tables.
+Reason contradiction(const GgufHeader& header, const std::string& prefix) {
+  constexpr std::int64_t kMost = 1 << 20;  // far above any model
+  constexpr std::string_view kConvert = "; the file is broken: fetch it or convert the model again";
+  const auto says = [&](const std::string& key, std::int64_t value, const std::string& why) {
+    return printable(prefix + key) + " is " + std::to_string(value) + ", " + why +
+           std::string(kConvert);
+  };
+  for (const char* key : {"block_count", "embedding_length", "attention.head_count",
+                          "attention.head_count_kv", "attention.key_length",
+                          "attention.value_length", "rope.dimension_count",
+                          "rope.dimension_count_swa"}) {
+    const auto value = number_of(header, prefix + key);
+    if (value && (*value <= 0 || *value > kMost)) {
+      return says(key, *value, "which no model has");
+    }
+  }
+  const auto heads = number_of(header, prefix + "attention.head_count");
+  const auto width = number_of(header, prefix + "embedding_length");
+  if (!heads || !width) return std::nullopt;  // the frontend says that it is missing
+  const auto kv_heads = number_of(header, prefix + "attention.head_count_kv");
+  if (kv_heads && *heads % *kv_heads != 0) {
+    return says("attention.head_count_kv", *kv_heads,
+                "which does not divide attention.head_count, " + std::to_string(*heads));
+  }
+  const auto key_length = number_of(header, prefix + "attention.key_length");
+  if (!key_length && *width % *heads != 0) {
+    return says("attention.head_count", *heads,
+                "which does not divide embedding_length, " + std::to_string(*width));
+  }
+  const std::int64_t head = key_length.value_or(*width / *heads);
+  for (const char* key : {"rope.dimension_count", "rope.dimension_count_swa"}) {
+    const auto rotated = number_of(header, prefix + key);
+    if (!rotated || (*rotated <= head && *rotated % 2 == 0)) continue;
+    return says(key, *rotated, "and of a head's " + std::to_string(head) +
+                                   " dimensions an even number is rotated");
+  }
+  return std::nullopt;
+}
+
 Reason wrong_type(const GgufHeader& header, const std::string& key, GgufType wanted) {
   const auto found = header.types.find(key);
   if (found == header.types.end() || found->second == wanted) return std::nullopt;
@@ -167,6 +217,7 @@ Reason unreadable(const GgufHeader& header) {
   if (Reason reason = wrong_type(header, prefix + "rope.scaling.type", GgufType::kString)) {
     return reason;
   }
+  if (Reason reason = contradiction(header, prefix)) return reason;
   return nested_array(header);
 }
 

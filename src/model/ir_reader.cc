@@ -79,19 +79,22 @@ void make_stateless(const std::shared_ptr<ov::Model>& graph, const std::string& 
 
 }  // namespace
 
-ReadModel read_ir_folder(ov::Core& core, const std::filesystem::path& folder) {
+IrGraph read_ir_graph(ov::Core& core, const std::filesystem::path& folder) {
   const auto xml = folder / "openvino_model.xml";
-  const auto weights = folder / "openvino_model.bin";
   (void)opened(xml);
-  const std::shared_ptr<const InputFile> file = opened(weights);
+  const std::shared_ptr<const InputFile> file = opened(folder / "openvino_model.bin");
   watch_mapped(file);
+  return {.graph = read_graph(core, xml, *file), .weights = file};
+}
+
+ReadModel read_ir_folder(ov::Core& core, const std::filesystem::path& folder) {
+  const auto [graph, weights] = read_ir_graph(core, folder);
   look_at_tokenizer(folder);
   const ModelConfig config = read_model_config(folder);
-  const std::shared_ptr<ov::Model> graph = read_graph(core, xml, *file);
   make_stateless(graph, config.architecture);
 
   ReadModel read;
-  read.weights = file;
+  read.weights = weights;
   read.tokenizer_folder = folder;
   read.decoder = canonicalise(graph, {.architecture = config.architecture,
                                       .tokens_input = "input_ids",

@@ -42,6 +42,21 @@ std::int64_t context_in(const Json& object) {
   return found->get<std::int64_t>();
 }
 
+/// What is said of the rotary positions, but at most a line of it.
+std::string rotation_in(const Json& object) {
+  constexpr std::size_t kMost = 300;
+  std::string out;
+  for (const char* key : {"rope_theta", "rope_local_base_freq", "partial_rotary_factor",
+                          "rotary_pct", "rope_scaling", "rope_parameters"}) {
+    const auto found = object.find(key);
+    if (found == object.end() || found->is_null()) continue;
+    const std::string value =
+        found->dump(-1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace);
+    out += (out.empty() ? "" : ", ") + std::string(key) + " " + printable(value.substr(0, kMost));
+  }
+  return out.substr(0, kMost);
+}
+
 }  // namespace
 
 ModelConfig read_model_config(const std::filesystem::path& folder) {
@@ -66,10 +81,12 @@ ModelConfig read_model_config(const std::filesystem::path& folder) {
     config.architecture = printable(type->get<std::string>().substr(0, kMost));
   }
   config.context = context_in(json);
+  config.rotation = rotation_in(json);
   // Models that see or hear name it inside.
   const auto inner = json.find("text_config");
   if (config.context <= 0 && inner != json.end() && inner->is_object()) {
     config.context = context_in(*inner);
+    if (config.rotation.empty()) config.rotation = rotation_in(*inner);
   }
   return config;
 }

@@ -10,6 +10,8 @@ namespace ahead::model {
 struct ModelConfig {
   std::string architecture = "unknown";  ///< "model_type", printable
   std::int64_t context = 0;              ///< trained context as the file says; 0: it does not
+  /// "rope_theta" and "rope_scaling" and their kin, as they stand there; printable.
+  std::string rotation;
 };
 
 /// Reads config.json in `folder`; where there is none, nothing is known. Throws

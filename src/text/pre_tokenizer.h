@@ -26,7 +26,8 @@ struct PreTokenizer {
 /// A text on which every expression of every group does something.
 inline constexpr std::string_view kPatternProbe = "ab's 1234 !?\n  c\u6F22x";
 
-/// As llama.cpp has them (src/llama-vocab.cpp). Throws Error(kUnsupportedModel), listing what is
+/// The names and their groups are llama.cpp's (src/llama-vocab.cpp); that pieces of gpt-4o are
+/// looked up whole is tiktoken's. Throws Error(kUnsupportedModel), listing what is
 /// known, for another name.
 [[nodiscard]] PreTokenizer pre_tokenizer(std::string_view pre);
 

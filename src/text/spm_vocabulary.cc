@@ -1,6 +1,7 @@
 // See spm_vocabulary.h. May use: std, OpenVINO.
 #include "text/spm_vocabulary.h"
 
+#include <cmath>
 #include <openvino/runtime/tensor.hpp>
 #include <string>
 
@@ -55,6 +56,9 @@ SpmVocabulary read_spm_vocabulary(const ov::AnyMap& metadata) {
   vocabulary.encoder.space_in_front = flag(metadata, "add_space_prefix", true);
   for (std::size_t i = 0; i < texts.size(); ++i) {
     if (!is_valid_utf8(texts[i])) invalid_tokenizer("token " + std::to_string(i) + " is not UTF-8");
+    if (std::isnan(scores[i])) {
+      invalid_tokenizer("the score of token " + std::to_string(i) + " is no number");
+    }
     vocabulary.encoder.tokens.push_back(
         {.text = texts[i], .score = scores[i], .kind = kind_of(types[i])});
   }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -182,6 +183,11 @@ TEST(TokenizerGroups, BrokenSentencePieceMetadataAreNamed) {
   };
   expect(with("scores", ov::Tensor(ov::element::f32, {3})), "tokenizer.ggml.scores has 3 entries");
   expect(with("scores", std::string("none")), "tokenizer.ggml.scores has the wrong type");
+  const auto& scores = whole.at("scores").as<ov::Tensor>();
+  ov::Tensor unclear(ov::element::f32, scores.get_shape());
+  scores.copy_to(unclear);
+  unclear.data<float>()[7] = std::nanf("");
+  expect(with("scores", unclear), "the score of token 7 is no number");
   expect(with("tokens", std::vector<std::string>{}), "it has no tokens");
   expect(with("token_type", ov::Tensor(ov::element::i32, {1})), "token_type has 1 entries");
   ov::AnyMap missing = whole;
