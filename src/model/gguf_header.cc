@@ -163,19 +163,25 @@ bool is_whole(GgufType type) {
 }
 
 /// Reads as many numbers as a model may have layers; what is longer is passed over.
-std::optional<std::int64_t> same_in_array(Reader& reader, GgufType type, std::uint64_t count) {
+GgufHeader::Array read_whole_numbers(Reader& reader, GgufType type, std::uint64_t count) {
   constexpr std::uint64_t kMostLayers = 4096;
   const std::uint64_t bytes = scalar_bytes(reader, type);
   if (!is_whole(type) || count == 0 || count > kMostLayers) {
     reader.skip(count * bytes, "an array");
-    return std::nullopt;
+    return {.type = type, .count = count, .same = std::nullopt};
   }
   const std::int64_t first = read_integer(reader, type, "an array");
   bool same = true;
+  std::int64_t least = first;
   for (std::uint64_t i = 1; i < count; ++i) {
-    same = read_integer(reader, type, "an array") == first && same;
+    const std::int64_t value = read_integer(reader, type, "an array");
+    same = value == first && same;
+    least = std::min(least, value);
   }
-  return same ? std::optional(first) : std::nullopt;
+  return {.type = type,
+          .count = count,
+          .same = same ? std::optional(first) : std::nullopt,
+          .least = least};
 }
 
 GgufHeader::Array skip_array(Reader& reader, int depth) {
@@ -193,7 +199,7 @@ GgufHeader::Array skip_array(Reader& reader, int depth) {
       reader.skip(reader.read<std::uint64_t>("an array"), "an array");
   } else {
     if (count > reader.size() / bytes) reader.fail("it is truncated in an array");
-    return {.type = type, .count = count, .same = same_in_array(reader, type, count)};
+    return read_whole_numbers(reader, type, count);
   }
   return {.type = type, .count = count, .same = std::nullopt};
 }

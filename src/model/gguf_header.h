@@ -43,6 +43,8 @@ struct GgufHeader {
     std::uint64_t count = 0;
     /// Of whole numbers that are all the same: that number.
     std::optional<std::int64_t> same;
+    /// Of whole numbers: the smallest.
+    std::optional<std::int64_t> least = {};
   };
   struct Tensor {
     std::string name;

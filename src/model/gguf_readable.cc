@@ -144,6 +144,19 @@ Reason contradiction(const GgufHeader& header, const std::string& prefix) {
       return says(key, *value, "which no model has");
     }
   }
+  // Layer by layer, which the frontend reads of this key alone.
+  const auto by_layer = header.arrays.find(prefix + "attention.head_count_kv");
+  if (by_layer != header.arrays.end()) {
+    const auto& [type, count, same, least] = by_layer->second;
+    const auto layers = number_of(header, prefix + "block_count");
+    if (least && *least <= 0) {
+      return says("attention.head_count_kv", *least, "in one of its layers, which no model has");
+    }
+    if (layers && static_cast<std::int64_t>(count) != *layers) {
+      return printable(by_layer->first) + " has " + std::to_string(count) + " entries for " +
+             std::to_string(*layers) + " layers" + std::string(kConvert);
+    }
+  }
   const auto heads = number_of(header, prefix + "attention.head_count");
   const auto width = number_of(header, prefix + "embedding_length");
   if (!heads || !width) return std::nullopt;  // the frontend says that it is missing
