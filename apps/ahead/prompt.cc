@@ -189,6 +189,30 @@ std::string without_tokens(const UnspelledText& lost) {
          lost.first + "); give other text to go on from";
 }
 
+// The template that the prompt goes through, in words; empty where it is taken as it is.
+std::string template_of(const PromptSource& source, const TextReader& reader) {
+  if (source.raw || source.forced_file) return {};
+  if (source.chat_template) return *source.chat_template;
+  if (reader.chat_origin.empty() && (source.messages_file || source.system)) {
+    refuse(std::string(source.messages_file ? "--messages" : "--system") +
+           " needs a chat template, and the model has none; give one with --template (a file, or "
+           "one of " +
+           known_templates() + ")");
+  }
+  return reader.chat_origin;
+}
+
+// A prompt as one message of a user, or the whole conversation.
+std::vector<std::int32_t> chat_ids_of(const PromptSource& source, const PromptMaterial& material,
+                                      const std::string& prompt, const TextReader& reader) {
+  return reader.chat_ids(
+      {.messages = material.messages.empty()
+                       ? one_question(prompt, source.system.value_or(std::string()))
+                       : material.messages,
+       .own_template = material.chat_template,
+       .parse_special = source.parse_special});
+}
+
 }  // namespace
 
 void check_source(const PromptSource& source) {
@@ -196,17 +220,29 @@ void check_source(const PromptSource& source) {
     refuse("--prompt-tokens " + std::to_string(*source.first_of_forced) +
            " needs --force FILE, whose first tokens it takes as the prompt");
   }
-  const int prompts = int{source.text.has_value()} + int{source.file.has_value()} +
+  if (source.raw && (source.system || source.chat_template || source.parse_special)) {
+    refuse("--raw takes the prompt as it is; leave out --system, --template and --parse-special");
+  }
+  if (source.messages_file && (source.system || source.raw)) {
+    refuse("--messages has a whole conversation; leave out --system and --raw");
+  }
+  if (source.forced_file &&
+      (source.system || source.chat_template || source.parse_special || source.messages_file)) {
+    refuse(
+        "--force goes along tokens as they are; leave out --system, --messages, --template and "
+        "--parse-special");
+  }
+  const int prompts = int{source.messages_file.has_value()} + int{source.text.has_value()} + int{source.file.has_value()} +
                       int{source.first_of_forced.has_value()} + int{source.batch_file.has_value()};
   if (prompts == 0) {
     refuse(
-        "there is no prompt; give it after the model, or with --prompt-file FILE, or with "
-        "--force FILE --prompt-tokens N, or several with --batch FILE");
+        "there is no prompt; give it after the model, or with --prompt-file FILE, or a conversation "
+        "with --messages FILE, or with --force FILE --prompt-tokens N, or several with --batch FILE");
   }
   if (prompts > 1) {
     refuse(
-        "there is more than one prompt; give one of PROMPT, --prompt-file, --prompt-tokens and "
-        "--batch");
+        "there is more than one prompt; give one of PROMPT, --prompt-file, --messages, "
+        "--prompt-tokens and --batch");
   }
 }
 
@@ -226,6 +262,21 @@ PromptMaterial read_material(const PromptSource& source) {
              ": it holds no line; give a prompt a line");
     }
   }
+  if (source.messages_file) {
+    const std::string name = "--messages " + path_in_quotes(*source.messages_file);
+    material.messages = checked_messages(name, read_file("--messages", *source.messages_file));
+  }
+  if (source.chat_template) {
+    material.chat_template = known_template(*source.chat_template);
+    if (material.chat_template.empty()) {
+      std::error_code ignored;
+      if (!fs::exists(*source.chat_template, ignored)) {
+        refuse("--template " + in_quotes(*source.chat_template) +
+               " is neither a file nor one of " + known_templates());
+      }
+      material.chat_template = read_file("--template", *source.chat_template);
+    }
+  }
   if (source.forced_file) {
     std::string text = read_text("--force", *source.forced_file, material);
     if (holds_ids(*source.forced_file)) {
@@ -241,6 +292,7 @@ PromptTokens tokens_of(const PromptSource& source, const PromptMaterial& materia
                        const TextReader& reader) {
   PromptTokens tokens;
   tokens.forced = material.forced_ids;
+  tokens.chat = template_of(source, reader);
   for (std::size_t i = 0; i < tokens.forced.size(); ++i) {
     if (tokens.forced[i] >= reader.vocabulary) {
       refuse_ids(*source.forced_file, "item " + std::to_string(i) + " is " +
@@ -271,15 +323,26 @@ PromptTokens tokens_of(const PromptSource& source, const PromptMaterial& materia
     UnspelledText lost;
     for (const std::string& line : material.batch) add(reader.unspelled(line), lost);
     note_on_unspelled("--batch " + path_in_quotes(*source.batch_file), lost, tokens.notes);
+    for (const std::string& line : material.batch) {
+      if (tokens.chat.empty()) break;
+      tokens.batch.push_back(line.empty() ? std::vector<std::int32_t>{}
+                                          : chat_ids_of(source, material, line, reader));
+    }
+  } else if (source.messages_file) {
+    tokens.prompt = chat_ids_of(source, material, {}, reader);
     // Each of its prompts is checked by itself.
   } else {
     const std::string name =
         source.file ? "--prompt-file " + path_in_quotes(*source.file) : "the prompt";
     const UnspelledText lost = reader.unspelled(material.prompt);
     if (reader.encode(material.prompt).empty()) refuse(name + without_tokens(lost));
+    note_on_unspelled(name, lost, tokens.notes);
+    if (!tokens.chat.empty()) {
+      tokens.prompt = chat_ids_of(source, material, material.prompt, reader);
+      return tokens;
+    }
     PromptIds made = reader.prompt_ids(material.prompt);
     tokens.prompt = std::move(made.ids);
-    note_on_unspelled(name, lost, tokens.notes);
     if (made.prefix_was_there) {
       tokens.notes.push_back(name +
                              " begins with the tokens that the model expects in front of every "

@@ -20,6 +20,12 @@ struct PromptSource {
   std::optional<std::string> batch_file;  ///< a prompt a line
   std::optional<std::string> forced_file;
   std::optional<std::int64_t> first_of_forced;  ///< that many forced tokens are the prompt
+  std::optional<std::string> messages_file;     ///< a conversation in place of a prompt
+  std::optional<std::string> system;            ///< in front of the question
+  /// A file, or one of known_templates(), in place of the model's own template.
+  std::optional<std::string> chat_template;
+  bool raw = false;            ///< the prompt is the text that the model reads
+  bool parse_special = false;  ///< control tokens spelled in messages are these tokens
 };
 
 /// Throws Error(kInvalidArgument) unless there is exactly one prompt.
@@ -29,6 +35,8 @@ void check_source(const PromptSource& source);
 struct PromptMaterial {
   std::string prompt;
   std::vector<std::string> batch;  ///< a prompt a line, in order; a line may be empty
+  std::string messages;            ///< a JSON array; empty: there is no conversation
+  std::string chat_template;       ///< Jinja; empty: the model's own
   std::string forced_text;
   std::vector<std::int32_t> forced_ids;
   std::vector<std::string> notes;  ///< worth telling of the texts
@@ -42,6 +50,8 @@ struct PromptMaterial {
 struct PromptTokens {
   std::vector<std::int32_t> prompt;
   std::vector<std::int32_t> forced;
+  std::vector<std::vector<std::int32_t>> batch;  ///< where its prompts went through a template
+  std::string chat;  ///< where the template is from that the prompt went through; empty: none
   std::vector<std::string> notes;  ///< worth telling: what of the texts the model does not get
 };
 
@@ -51,6 +61,9 @@ struct TextReader {
   std::function<std::vector<std::int32_t>(std::string_view text)> encode;
   std::function<PromptIds(std::string_view text)> prompt_ids;
   std::function<UnspelledText(std::string_view text)> unspelled;
+  /// Where the model's chat template is from; empty: it has none.
+  std::string chat_origin = {};
+  std::function<std::vector<std::int32_t>(const ChatPrompt& prompt)> chat_ids = {};
 };
 
 /// The prompt, unless there is a batch of them, and the forced tokens. Throws

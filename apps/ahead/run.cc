@@ -154,7 +154,9 @@ bool Run::open_model() {
                      {.vocabulary = model.facts().vocabulary,
                       .encode = [&](std::string_view text) { return model.encode(text); },
                       .prompt_ids = [&](std::string_view text) { return model.prompt_ids(text); },
-                      .unspelled = [&](std::string_view text) { return model.unspelled(text); }});
+                      .unspelled = [&](std::string_view text) { return model.unspelled(text); },
+                      .chat_origin = model.chat_origin(),
+                      .chat_ids = [&](const ChatPrompt& chat) { return model.chat_ids(chat); }});
   });
   if (!tokens) {
     return false;
@@ -236,6 +238,7 @@ void Run::generate(Outcome& outcome) {
     outcome.result.finish_reason = FinishReason::kError;
     outcome.result.error = failure_text(error);
   }
+  outcome.result.chat = tokens_.chat;
   tell_rows(outcome);
   const RunResult& result = outcome.result;
   if (!result.error.empty()) {
@@ -282,10 +285,12 @@ RunResult Run::generate_one() {
 
 // Texts that are made together would mix on one output: they are written when all are there.
 RunResult Run::generate_batch() {
-  return unless_stuck(
-      [pipeline = pipeline_, prompts = files_.material.batch, config = generation()] {
-        return pipeline->generate_batch(std::span<const std::string>(prompts), config);
-      });
+  return unless_stuck([pipeline = pipeline_, prompts = files_.material.batch, ids = tokens_.batch,
+                       config = generation()] {
+    return ids.empty()
+               ? pipeline->generate_batch(std::span<const std::string>(prompts), config)
+               : pipeline->generate_batch(std::span<const std::vector<std::int32_t>>(ids), config);
+  });
 }
 
 // Each text under its line's number; what could not run is an error, and the others stand.

@@ -37,12 +37,27 @@ void add_input(CLI::App& command, RunRequest& request) {
              "Run an architecture too of which no test shows that it is computed right");
   words.option(request.model, {"MODEL", "", "A GGUF file, or the folder of an OpenVINO IR"})
       ->required();
-  words.option(prompt.text, {"PROMPT", "", "The text to go on from"});
+  words.option(prompt.text, {"PROMPT", "",
+                             "What to answer, or with --raw and for models without a chat template "
+                             "the text to go on from"});
   OptionGroup group(command, "Input");
   group.option(prompt.file, {"--prompt-file", "FILE",
                              "Take the prompt from a text file, but for the line end at its end"});
   group.option(prompt.batch_file,
                {"--batch", "FILE", "Decode up to 8 prompts together, one a line of this file"});
+  group.option(prompt.messages_file,
+               {"--messages", "FILE", "A conversation: a JSON list of messages with role and "
+                                      "content"});
+  group.option(prompt.system, {"--system", "TEXT", "A system message in front of the prompt"});
+  group.option(prompt.chat_template,
+               {"--template", "NAME|FILE",
+                "Chat template in place of the model's own: " + known_templates() +
+                    ", or a file of Jinja"});
+  group.flag(prompt.raw, "--raw",
+             "Take the prompt as the text to go on from, not as a message, whatever the model's "
+             "template");
+  group.flag(prompt.parse_special, "--parse-special",
+             "Control tokens spelled out in messages are these tokens; otherwise they are text");
   group.option(prompt.forced_file,
                {"--force", "FILE",
                 "Go along the tokens of this file whatever the model says: a text, or token ids "

@@ -1,4 +1,4 @@
-// See summary.h. May use: include/ahead.
+// See summary.h. May use: include/ahead, base.
 #include "summary.h"
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/printable.h"
 #include "wording.h"
 
 namespace ahead::cli {
@@ -105,6 +106,9 @@ std::string summary(const RunResult& result) {
                 "no test shows that '" + result.model.architecture + "' models are computed right");
   }
   if (result.cores.reading_threads > 0) out += item("cores", cores_line(result));
+  if (!result.chat.empty()) {
+    out += item("prompt", "a message, by the chat template of " + printable(result.chat));
+  }
   out += item("tokens", std::to_string(result.tokens.prompt) + " prompt, " +
                             std::to_string(result.tokens.generated) + " generated, ended by " +
                             std::string(to_string(result.finish_reason)));

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "ahead/axes.h"
+#include "ahead/chat.h"
 #include "ahead/error.h"
 #include "ahead/generation_config.h"
 #include "ahead/run_result.h"
@@ -68,6 +69,20 @@ class Model {
   /// Tokens of a prompt as generate() makes them of a text: prefix(), unless the text begins with
   /// those tokens itself (as what a chat template renders does), and encode(). Thread-safe.
   [[nodiscard]] PromptIds prompt_ids(std::string_view text) const;
+
+  /// Where the model's own chat template is from (ChatFacts::origin).
+  [[nodiscard]] const std::string& chat_origin() const;
+
+  /// What the model's own chat template takes. Renders it a few times.
+  [[nodiscard]] ChatFacts chat_facts() const;
+
+  /// The text that the model reads of a conversation. Thread-safe. Throws Error(kInvalidArgument)
+  /// where there is no template, or it refuses the conversation, in its words; Error(kInvalidModel)
+  /// for a template that is broken or goes over its limits of time and size.
+  [[nodiscard]] std::string render(const ChatPrompt& prompt) const;
+
+  /// Its tokens, with nothing put in front: the template does that. Throws as render() does.
+  [[nodiscard]] std::vector<std::int32_t> chat_ids(const ChatPrompt& prompt) const;
 
   /// Tells what of `text` encode() leaves out or cannot keep. Thread-safe.
   [[nodiscard]] UnspelledText unspelled(std::string_view text) const;

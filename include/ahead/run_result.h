@@ -118,6 +118,8 @@ struct RunResult {
   Axes axes;
   KvType kv_type = KvType::kF32;
   std::string design;  ///< the preset's name, or empty
+  /// Where the chat template is from that the prompt went through; empty: none.
+  std::string chat;
   std::string device;
   std::vector<std::string> executed_on;  ///< as the compiled programs report it
   /// What the run was given of the processor.

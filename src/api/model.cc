@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "text/gguf_tokenizer.h"
 #include "text/ir_tokenizer.h"
+#include "text/model_chat.h"
 #include "text/unspelled.h"
 
 namespace ahead {
@@ -65,11 +66,18 @@ std::unique_ptr<text::Tokenizer> tokenizer_of(const model::ReadModel& read) {
   }
 }
 
+text::ChatSource chat_source_of(const model::ReadModel& read) {
+  return read.tokenizer_folder.empty()
+             ? text::gguf_chat_source(read.gguf_tokenizer, read.chat_templates)
+             : text::ir_chat_source(read.tokenizer_folder);
+}
+
 /// Everything that may run out of memory or threads on the way.
 void read(const std::string& path, const ModelOptions& options, Model::Impl& impl) {
   impl.core = std::make_shared<ov::Core>();
   model::ReadModel read = model::read_model(*impl.core, path, {.unverified = options.unverified});
   impl.tokenizer = tokenizer_of(read);
+  impl.chat = chat_source_of(read);
   impl.facts = facts_of(path, read);
   impl.weights = std::move(read.weights);
   impl.decoder = std::make_shared<const model::Decoder>(std::move(read.decoder));

@@ -7,6 +7,7 @@
 #include "ahead/llm_pipeline.h"
 #include "base/input_file.h"
 #include "model/reader.h"
+#include "text/chat_source.h"
 #include "text/tokenizer.h"
 
 namespace ahead {
@@ -17,6 +18,7 @@ struct Model::Impl {
   std::shared_ptr<const model::Decoder> decoder;
   std::unique_ptr<text::Tokenizer> tokenizer;
   std::shared_ptr<const InputFile> weights;
+  text::ChatSource chat;
   ModelFacts facts;
   double load_s = 0;
 };

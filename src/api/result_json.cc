@@ -155,6 +155,7 @@ nlohmann::ordered_json api::result_object(const RunResult& result) {
   Json object;
   object["ahead"] = version();
   object["design"] = result.design;
+  object["chat_template"] = result.chat.empty() ? Json() : Json(result.chat);
   object["axes"] = axes_object(result.axes);
   object["device"] = {{"name", result.device}, {"executed_on", result.executed_on}};
   object["cores"] = cores_object(result);

@@ -32,6 +32,9 @@ class ManualClock final : public Clock {
   TimePoint now_{0};
 };
 
+/// What the machine takes for the time of day: since 1970, without leap seconds.
+[[nodiscard]] std::chrono::seconds seconds_since_1970();
+
 /// Seconds as a floating-point number, for results.
 [[nodiscard]] inline double to_seconds(std::chrono::nanoseconds duration) {
   return std::chrono::duration<double>(duration).count();

@@ -130,6 +130,17 @@ std::shared_ptr<ov::Model> convert(const InputFile& file, const GgufHeader& head
   }
 }
 
+/// tokenizer.chat_template, and tokenizer.chat_template.NAME.
+std::map<std::string, std::string> chat_templates_of(const GgufHeader& header) {
+  const std::string key = "tokenizer.chat_template";
+  std::map<std::string, std::string> templates;
+  for (const auto& [name, text] : header.strings) {
+    if (name == key) templates["default"] = text;
+    if (name.starts_with(key + ".")) templates[name.substr(key.size() + 1)] = text;
+  }
+  return templates;
+}
+
 }  // namespace
 
 ReadModel read_gguf(const std::filesystem::path& path) {
@@ -145,6 +156,7 @@ ReadModel read_gguf(const std::filesystem::path& path) {
 
   ReadModel read;
   read.weights = file;
+  read.chat_templates = chat_templates_of(header);
   const auto& notes = graph->get_rt_info();
   if (const auto found = notes.find(gguf::gguf_tokenizer_metadata_key()); found != notes.end()) {
     read.gguf_tokenizer = found->second.as<std::shared_ptr<gguf::GGUFTokenizerMetadata>>()->config;

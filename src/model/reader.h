@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -27,6 +28,8 @@ struct ReadModel {
   std::shared_ptr<const InputFile> weights;
   /// The GGUF file's tokenizer metadata; empty for an IR folder.
   ov::AnyMap gguf_tokenizer;
+  /// The GGUF file's chat templates, by name; the usual one is "default".
+  std::map<std::string, std::string> chat_templates;
   /// The folder that holds openvino_tokenizer.xml; empty for a GGUF file.
   std::filesystem::path tokenizer_folder;
 };

@@ -40,6 +40,10 @@ TEST(ChatRenderer, ValuesAreWrittenAsPythonWritesThem) {
             "{\n  \"a\": [],\n  \"b\": 1\n}");
 }
 
+TEST(ChatRenderer, ABlockOfThreeCharactersIsNoPanic) {
+  expect_fails("{%}", ErrorKind::kInvalidModel, "no Jinja template");
+}
+
 TEST(ChatRenderer, GenerationOnlyMarks) {
   EXPECT_EQ(render("a {%- generation -%} b {%- endgeneration +%} c"), "ab c");
 }

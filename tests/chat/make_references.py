@@ -144,6 +144,7 @@ def rendered(template, context):
 def write(folder, name, source, template, marks):
     cases = []
     for what, context in CASES.items():
+        context = {"tools": None, "documents": None, **context}  # as transformers gives them
         cases.append({"what": what, "context": dict(context, **marks),
                       **rendered(template, dict(context, **marks))})
     head = {"made_by": f"make_references.py with jinja2 {jinja2.__version__}", "from": source,

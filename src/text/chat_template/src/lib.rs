@@ -7,6 +7,7 @@ mod settings;
 use minijinja::ErrorKind;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::slice;
+use std::sync::Once;
 
 /// How a rendering ended; ../chat_renderer.cc has the same numbers.
 #[repr(i32)]
@@ -107,6 +108,8 @@ pub struct Answer {
     line: u32,
 }
 
+static QUIET: Once = Once::new();
+
 /// # Safety
 /// `template` and `context` point to as many bytes of UTF-8; `limits` to a Limits.
 #[no_mangle]
@@ -120,6 +123,8 @@ pub unsafe extern "C" fn ahead_chat_render(
     let template = slice::from_raw_parts(template, template_bytes);
     let context = slice::from_raw_parts(context, context_bytes);
     let limits = *limits;
+    // A fault is told by the status; nothing writes to the user's terminal.
+    QUIET.call_once(|| std::panic::set_hook(Box::new(|_| {})));
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         let (Ok(template), Ok(context)) =
             (std::str::from_utf8(template), std::str::from_utf8(context))

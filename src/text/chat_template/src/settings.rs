@@ -56,6 +56,16 @@ impl Settings {
         environment.add_filter("tojson", tojson);
         environment.add_filter("string", |value: &Value| python::str(value));
         environment.add_filter("join", join);
+        environment.add_test("iterable", |value: &Value| {
+            matches!(
+                value.kind(),
+                ValueKind::Undefined
+                    | ValueKind::String
+                    | ValueKind::Seq
+                    | ValueKind::Iterable
+                    | ValueKind::Map
+            )
+        });
         environment.add_filter("escape", escape);
         environment.add_filter("e", escape);
         let raised = Arc::new(Mutex::new(None));
@@ -121,10 +131,10 @@ fn without_generation(template: &str) -> String {
     let mut out = String::with_capacity(template.len());
     let mut rest = template;
     while let Some(begin) = rest.find("{%") {
-        let Some(length) = rest[begin..].find("%}") else {
+        let Some(length) = rest[begin + 2..].find("%}") else {
             break;
         };
-        let end = begin + length + 2;
+        let end = begin + 2 + length + 2;
         let inside = &rest[begin + 2..end - 2];
         let left = inside.starts_with(['-', '+']) as usize;
         let right = (inside.len() > left && inside.ends_with(['-', '+'])) as usize;
