@@ -85,6 +85,11 @@ struct GenerationConfig {
   /// ends with the list. Empty: the model chooses.
   std::vector<std::int32_t> forced_token_ids;
 
+  /// Keeps the sequence's cache for the next request, and uses what the one before kept: of the
+  /// prompt only what is behind the longest common beginning is read. For conversations; of a batch
+  /// nothing is kept. A request without it lets go of what is kept.
+  bool keep_cache = false;
+
   LogitsObserver logits_observer;
   ProgressObserver progress_observer;
   /// Ends generation at the next token boundary, or while waiting for a compile.

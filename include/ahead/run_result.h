@@ -138,6 +138,7 @@ struct RunResult {
 
   struct {
     std::int64_t prompt = 0;
+    std::int64_t kept = 0;  ///< of the prompt: not read again, the cache had them
     std::int64_t generated = 0;
     std::map<std::int64_t, RungTokens> by_rung;
   } tokens;

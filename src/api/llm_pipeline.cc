@@ -215,6 +215,7 @@ struct LLMPipeline::Impl {
   /// left for it.
   std::unique_ptr<ThreadExecutor> helper;
   compile::ProgramStore programs;
+  runtime::KeptCache kept;  ///< of a conversation
 
   Impl(const Model& opened, const std::shared_ptr<const model::Decoder>& graph,
        const std::shared_ptr<ov::Core>& core, std::string device_name, PipelineConfig chosen)
@@ -373,7 +374,11 @@ RunResult LLMPipeline::Impl::run(const std::vector<std::vector<std::int32_t>>& p
                   .compile = cores.compile_cores,
                   .pinned = on_device_cores && on_device_cores->pinned(),
                   .reason = cores.reason};
-  runtime::Session session({.axes = config.axes,
+  const bool keeps = generation.keep_cache && prompts.size() == 1;
+  if (!keeps) kept = {};
+  Axes axes = config.axes;
+  if (keeps) axes.ladder = runtime::ladder_behind(kept, prompts.front(), std::move(axes.ladder));
+  runtime::Session session({.axes = axes,
                             .prefill_chunk = config.prefill_chunk,
                             .first_chunk = config.first_chunk,
                             .prospects = prospects(),
@@ -382,7 +387,8 @@ RunResult LLMPipeline::Impl::run(const std::vector<std::vector<std::int32_t>>& p
                            {.programs = programs, .pages = pages, .clock = clock, .costs = &costs});
   session.run({.prompts = prompts,
                .max_new_tokens = most_tokens(generation),
-               .stop = generation.stop_token},
+               .stop = generation.stop_token,
+               .kept = keeps ? &kept : nullptr},
               callbacks, result);
   save_history(result);
   for (std::size_t row = 0; row < rows.size(); ++row) {

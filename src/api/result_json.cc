@@ -55,6 +55,7 @@ Json tokens_object(const RunResult& result) {
     by_rung[std::to_string(rung)] = {{"count", tokens.count}, {"seconds", tokens.seconds}};
   }
   return {{"prompt", result.tokens.prompt},
+          {"kept", result.tokens.kept},
           {"generated", result.tokens.generated},
           {"by_rung", std::move(by_rung)}};
 }

@@ -101,6 +101,20 @@ void KvCache::commit_ahead() {
   }
 }
 
+bool KvCache::can_trim(std::size_t rows) const {
+  if (rows > live_rows_) return false;
+  return std::all_of(layout().layers.begin(), layout().layers.end(), [&](const LayerShape& layer) {
+    // A ring has a block more than its window: so many rows may go, or all of what never came round.
+    return layer.ring_rows == 0 || live_rows_ <= layer.ring_rows ||
+           live_rows_ - rows <= layout().block_rows;
+  });
+}
+
+void KvCache::trim(std::size_t rows) {
+  AHEAD_CHECK(can_trim(rows), "a KV cache is trimmed to rows that it has");
+  live_rows_ = rows;
+}
+
 bool KvCache::prefault(Prefault rows) {
   AHEAD_CHECK(rows.capacity > 0 && rows.capacity <= options_.last_capacity,
               "a KV cache is made ready for no more than its last capacity");

@@ -54,6 +54,12 @@ class KvCache {
   /// case the cache is as before.
   Growth grow(std::size_t capacity);
 
+  /// Whether trim(rows) can be: a ring may have come round over rows that would be needed again.
+  [[nodiscard]] bool can_trim(std::size_t rows) const;
+  /// Forgets the last rows, so that `rows` are left; can_trim(rows) holds. Views stay valid, and no
+  /// memory is given back.
+  void trim(std::size_t rows);
+
   struct Prefault {
     std::size_t capacity = 0;      ///< rows from the first on; a whole number of blocks
     std::size_t budget_bytes = 0;  ///< of one call; counted in whole pages, at least one

@@ -45,6 +45,13 @@ void Sequence::make_cache(KvPolicy policy, const kv::KvCache::Options& options,
                           .budget_bytes = cache_->layout().total_bytes(cache_->capacity())});
 }
 
+void Sequence::adopt(std::unique_ptr<kv::KvCache> cache, std::int64_t tokens) {
+  cache_ = std::move(cache);
+  cache_->trim(static_cast<std::size_t>(tokens));
+  capacity_ = static_cast<std::int64_t>(cache_->capacity());
+  live_ = tokens;
+}
+
 std::vector<compile::KeyValue> Sequence::layers() const {
   std::vector<compile::KeyValue> layers;
   for (std::size_t layer = 0; layer < cache_->layout().layers.size(); ++layer) {

@@ -41,6 +41,10 @@ class Sequence {
   /// Throws Error(kOutOfMemory). `fallback` as of kv::make_cache.
   void make_cache(KvPolicy policy, const kv::KvCache::Options& options, kv::PageProvider& pages,
                   std::string& fallback);
+  /// Goes on with a cache that holds the first `tokens` of the prompt, all but one at most.
+  void adopt(std::unique_ptr<kv::KvCache> cache, std::int64_t tokens);
+  /// The cache, for a later request; the sequence has none then.
+  [[nodiscard]] std::unique_ptr<kv::KvCache> take_cache() { return std::move(cache_); }
   [[nodiscard]] kv::KvCache& cache() const { return *cache_; }
   /// Gives the memory back.
   void drop_cache() { cache_.reset(); }
@@ -65,6 +69,7 @@ class Sequence {
   std::shared_ptr<compile::Program> program;  ///< that decodes it, its cache bound
   std::int32_t next_token = 0;                ///< chosen, and not in the cache yet
   std::int64_t generated = 0;                 ///< tokens given out
+  std::vector<std::int32_t> fed;              ///< tokens behind the prompt whose rows are live
 
  private:
   std::int64_t number_;

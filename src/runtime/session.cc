@@ -78,6 +78,7 @@ class Session::Run {
     }
     programs_.learn();
     dependencies_.programs.free_released();
+    keep_cache();
     for (const Sequence& row : rows_) result_.rows.push_back(row.result());
     recorder_.finish(dependencies_.programs.log());
   }
@@ -94,6 +95,18 @@ class Session::Run {
     result_.finish_reason = reason;
   }
 
+  /// Leaves the cache to the next request.
+  void keep_cache() {
+    if (job_.kept == nullptr || !result_.error.empty()) return;
+    Sequence& row = rows_.front();
+    prefill_.reset();
+    decode_.reset();
+    const auto read = std::min<std::int64_t>(row.live(), std::ssize(row.prompt()));
+    job_.kept->tokens.assign(row.prompt().begin(), row.prompt().begin() + read);
+    job_.kept->tokens.insert(job_.kept->tokens.end(), row.fed.begin(), row.fed.end());
+    job_.kept->cache = row.take_cache();
+  }
+
   [[nodiscard]] bool running() const {
     return std::any_of(rows_.begin(), rows_.end(), [](const Sequence& row) { return row.runs(); });
   }
@@ -105,6 +118,7 @@ class Session::Run {
 
   void generate() {
     if (job_.stop.stop_requested()) throw Interrupted();
+    if (job_.kept != nullptr) adopt_cache(*job_.kept);
     route_.begin(rows_);
     // Memory that cannot be had is told now, not after a compile; what it takes hides behind one.
     consult();
@@ -361,6 +375,7 @@ class Session::Run {
       if (!row.runs()) continue;
       const std::int64_t position = row.live();
       row.append(*row.program, row.number(), 1);
+      row.fed.push_back(row.next_token);
       prefault(row, 1);
       row.next_token = callbacks_.choose({.row = row.number(),
                                           .position = position,
@@ -530,9 +545,24 @@ class Session::Run {
     }
   }
 
+  /// What is not used is given back before anything new is asked for.
+  void adopt_cache(KeptCache& kept) {
+    AHEAD_CHECK(rows_.size() == 1, "one sequence's cache is kept");
+    const std::int64_t tokens = reusable_tokens(kept, rows_.front().prompt());
+    std::unique_ptr<kv::KvCache> cache = std::move(kept.cache);
+    kept.tokens.clear();
+    result_.tokens.kept = tokens;
+    if (tokens == 0) return;
+    AHEAD_CHECK(count(route_.ladder().front()) >= cache->capacity(), "a cache does not shrink");
+    rows_.front().adopt(std::move(cache), tokens);
+    recorder_.decision("keep " + std::to_string(tokens) + " tokens",
+                       "the cache of the request before has them");
+  }
+
   void make_caches() {
     const TimePoint begin = recorder_.now();
     for (Sequence& row : rows_) {
+      if (row.capacity() > 0) continue;  // adopted
       row.make_cache(options_.axes.kv,
                      {.layout = options_.layout,
                       .first_capacity = count(route_.ladder().front()),
@@ -629,6 +659,23 @@ class Session::Run {
   std::vector<std::int64_t> step_rungs_;
   std::int64_t committed_bytes_ = 0;  ///< as last read
 };
+
+std::int64_t reusable_tokens(const KeptCache& kept, const std::vector<std::int32_t>& prompt) {
+  if (!kept.cache || prompt.empty()) return 0;
+  const std::size_t most = std::min(kept.tokens.size(), prompt.size() - 1);
+  const auto end = kept.tokens.begin() + static_cast<std::ptrdiff_t>(most);
+  const auto common = std::mismatch(kept.tokens.begin(), end, prompt.begin()).first;
+  const std::int64_t tokens = common - kept.tokens.begin();
+  return kept.cache->can_trim(count(tokens)) ? tokens : 0;
+}
+
+std::vector<std::int64_t> ladder_behind(const KeptCache& kept,
+                                        const std::vector<std::int32_t>& prompt,
+                                        std::vector<std::int64_t> ladder) {
+  if (reusable_tokens(kept, prompt) == 0) return ladder;
+  std::erase_if(ladder, [&](std::int64_t rung) { return count(rung) < kept.cache->capacity(); });
+  return ladder;
+}
 
 Session::Session(Options options, Dependencies dependencies)
     : options_(with_chunks(std::move(options))), dependencies_(dependencies) {}

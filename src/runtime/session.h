@@ -33,12 +33,32 @@ struct Callbacks {
   ProgressObserver progress;
 };
 
+/// A sequence's cache between requests, and the tokens whose rows it holds.
+struct KeptCache {
+  std::unique_ptr<kv::KvCache> cache;  ///< null: nothing is kept
+  std::vector<std::int32_t> tokens;
+};
+
+/// Tokens at the beginning of `prompt` that need not be read again with `kept`: the longest common
+/// beginning, but for the prompt's last token, whose logits are wanted; 0 where the cache cannot go
+/// back to there.
+[[nodiscard]] std::int64_t reusable_tokens(const KeptCache& kept,
+                                           const std::vector<std::int32_t>& prompt);
+
+/// The rungs of `ladder` that a request with `kept` goes over: a cache that is used does not shrink.
+[[nodiscard]] std::vector<std::int64_t> ladder_behind(const KeptCache& kept,
+                                                      const std::vector<std::int32_t>& prompt,
+                                                      std::vector<std::int64_t> ladder);
+
 /// One request's size.
 struct Job {
   /// At least one; each at least one token, at most the last rung.
   std::vector<std::vector<std::int32_t>> prompts;
   std::int64_t max_new_tokens = 0;  ///< of each sequence; at least one
   std::stop_token stop;
+  /// Of a request of one sequence: used as far as reusable_tokens() says, and filled when the
+  /// request ends; empty after an error. The ladder is then that of ladder_behind().
+  KeptCache* kept = nullptr;
 };
 
 /// Runs one request. Decode thread only; make one per request.

@@ -62,9 +62,16 @@ Outcome World::run(const Ask& ask) {
             if (ask.on_progress) ask.on_progress(progress);
           }};
   const TimePoint begin = clock.now();
-  Session session(session_options(),
+  Session::Options chosen = session_options();
+  if (ask.kept != nullptr) {
+    chosen.axes.ladder = ladder_behind(*ask.kept, ask.prompt, chosen.axes.ladder);
+  }
+  Session session(std::move(chosen),
                   {.programs = *store, .pages = pages, .clock = clock, .costs = &costs});
-  session.run({.prompts = {ask.prompt}, .max_new_tokens = ask.max_new_tokens, .stop = ask.stop},
+  session.run({.prompts = {ask.prompt},
+               .max_new_tokens = ask.max_new_tokens,
+               .stop = ask.stop,
+               .kept = ask.kept},
               callbacks, outcome.result);
   outcome.elapsed_s = to_seconds(clock.now() - begin);
   executor.run_due();

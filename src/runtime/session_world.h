@@ -155,6 +155,8 @@ class World {
     /// Called for each token, with how many there are; a reason ends the request.
     std::function<std::optional<FinishReason>(std::size_t)> on_token;
     std::function<void(const Progress&)> on_progress;
+    /// Of a conversation: used and filled.
+    KeptCache* kept = nullptr;
   };
 
   explicit World(const Options& chosen);
