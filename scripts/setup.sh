@@ -62,7 +62,7 @@ has_cargo() { # from Rust 1.85 on
 packages_wanted() {
   printf '%s\n' build-essential cmake ninja-build ccache python3 python3-venv python3-pip \
     ca-certificates git nlohmann-json3-dev libcli11-dev libgtest-dev libgmock-dev libbenchmark-dev \
-    libssl-dev
+    libssl-dev libedit-dev
   # Debian's rustc is too old; these are of the same release.
   if ! has_cargo; then printf '%s\n' cargo-web rustc-web; fi
   if [[ "$1" == tools ]]; then printf '%s\n' clang-format-16 clang-tidy-16; fi

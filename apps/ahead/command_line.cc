@@ -13,6 +13,7 @@
 #include "ahead/llm_pipeline.h"
 #include "base/outlet.h"
 #include "base/printable.h"
+#include "chat_command.h"
 #include "designs_command.h"
 #include "exit_code.h"
 #include "failure.h"
@@ -30,6 +31,7 @@ namespace {
 constexpr const char* kExamples = R"(Examples:
   ahead run SmolLM2.gguf "The sea is" --max-new-tokens 100
   ahead run SmolLM2.gguf --prompt-file notes.txt --ladder 1024,2048,4096 --json run.json
+  ahead chat SmolLM2.gguf
   ahead inspect SmolLM2.gguf
   ahead plan --profile profiles/npu5010-compiler.json
   ahead designs
@@ -111,6 +113,7 @@ int run_command_line(int argc, const char* const* argv) {
     app.set_version_flag("--version", std::string(version()), "Print the version and exit");
     app.require_subcommand(1);
     add_run_command(app);
+    add_chat_command(app);
     add_inspect_command(app);
     add_plan_command(app);
     add_designs_command(app);

@@ -1,4 +1,4 @@
-// See run_options.h. May use: include/ahead, CLI11.
+// See run_options.h. May use: include/ahead, base, CLI11.
 #include "run_options.h"
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 
 #include "ahead/error.h"
 #include "axis_names.h"
+#include "base/replace_file.h"
 #include "designs_command.h"
 #include "option_values.h"
 
@@ -30,6 +31,16 @@ std::optional<PipelineConfig::InjectedFailure> injected_failure(const std::strin
   return {{.rung = std::stoll(rung), .message = typed.substr(equals + 1)}};
 }
 
+void add_template(OptionGroup& group, PromptSource& prompt) {
+  group.option(prompt.system, {"--system", "TEXT", "A system message in front of the prompt"});
+  group.option(prompt.chat_template,
+               {"--template", "NAME|FILE",
+                "Chat template in place of the model's own: " + known_templates() +
+                    ", or a file of Jinja"});
+  group.flag(prompt.parse_special, "--parse-special",
+             "Control tokens spelled out in messages are these tokens; otherwise they are text");
+}
+
 void add_input(CLI::App& command, RunRequest& request) {
   PromptSource& prompt = request.prompt;
   OptionGroup words(command);
@@ -48,16 +59,10 @@ void add_input(CLI::App& command, RunRequest& request) {
   group.option(prompt.messages_file,
                {"--messages", "FILE", "A conversation: a JSON list of messages with role and "
                                       "content"});
-  group.option(prompt.system, {"--system", "TEXT", "A system message in front of the prompt"});
-  group.option(prompt.chat_template,
-               {"--template", "NAME|FILE",
-                "Chat template in place of the model's own: " + known_templates() +
-                    ", or a file of Jinja"});
+  add_template(group, prompt);
   group.flag(prompt.raw, "--raw",
              "Take the prompt as the text to go on from, not as a message, whatever the model's "
              "template");
-  group.flag(prompt.parse_special, "--parse-special",
-             "Control tokens spelled out in messages are these tokens; otherwise they are text");
   group.option(prompt.forced_file,
                {"--force", "FILE",
                 "Go along the tokens of this file whatever the model says: a text, or token ids "
@@ -254,6 +259,33 @@ void add_run_options(CLI::App& command, const RunRequest& usual,
   command.callback([&command, request, run] {
     settle(command, *request);
     run(*request);
+  });
+}
+
+void add_chat_options(CLI::App& command, const RunRequest& usual,
+                      const std::function<void(const RunRequest&)>& chat) {
+  const auto request = std::make_shared<RunRequest>(usual);
+  help_comes_first(command);
+  OptionGroup words(command);
+  words.option(request->model, {"MODEL", "", "A GGUF file, or the folder of an OpenVINO IR"})
+      ->required();
+  words.flag(request->reading.unverified, "--unverified",
+             "Run an architecture too of which no test shows that it is computed right");
+  OptionGroup input(command, "Input");
+  add_template(input, request->prompt);
+  add_axes(command, *request);
+  add_generation(command, request->generation);
+  add_machine(command, *request);
+  OptionGroup results(command, "Results");
+  results.option(request->json, {"--json", "FILE", "Write every turn's measurements to this file"});
+  results.flag(request->quiet, "-q,--quiet", "Nothing but the answers");
+  command.callback([&command, request, chat] {
+    settle_sampling(command, request->generation);
+    keep_first_of_each(request->pipeline.device_cores);
+    keep_first_of_each(request->pipeline.compile_cores);
+    request->notes = notes_on(command, *request);
+    if (request->json) check_replaceable(*request->json);
+    chat(*request);
   });
 }
 

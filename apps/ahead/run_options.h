@@ -52,6 +52,10 @@ struct RunRequest {
 void add_run_options(CLI::App& command, const RunRequest& usual,
                      const std::function<void(const RunRequest&)>& run);
 
+/// Likewise the options of `ahead chat`, which takes no prompt and fewer of the others.
+void add_chat_options(CLI::App& command, const RunRequest& usual,
+                      const std::function<void(const RunRequest&)>& chat);
+
 /// The ladder to use, and a note where the default one ends below the model's context.
 struct ChosenLadder {
   std::vector<std::int64_t> rungs;

@@ -243,7 +243,7 @@ class Batch(CliTest):
 
     def test_more_rows_than_a_batch_has_are_reported(self):
         prompts = self.file("prompts.txt", b"The sea is\n" * 10)
-        done = ahead("run", TINY, "--batch", prompts, "--ladder", "16", "--max-new-tokens", "2",
+        done = ahead("run", TINY, "--batch", prompts, "--raw", "--ladder", "16", "--max-new-tokens", "2",
                      "--quiet")
         self.assert_exit(done, FAILED)
         for line in (9, 10):
