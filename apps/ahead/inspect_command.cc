@@ -39,6 +39,8 @@ void inspect(const InspectFlags& flags) {
   const Model model(flags.model, {.unverified = true});
   const InspectInput input{
       .file = file,
+      .chat = model.chat_facts(),
+      .end_tokens = model.end_tokens(),
       .facts = model.facts(),
       .sha256 = model.sha256(),
       .load_s = model.load_s(),

@@ -177,6 +177,25 @@ Json file_object(const FileFacts& file) {
           {"refused", file.refusal.empty() ? Json() : Json(file.refusal)}};
 }
 
+// What the chat template takes, in words.
+std::string chat_text(const ChatFacts& chat) {
+  if (chat.origin.empty()) return "no template: it may be no chat model; --template gives one";
+  std::string names;
+  for (const std::string& name : chat.names) names += (names.empty() ? "" : ", ") + name;
+  return printable(chat.origin) + " (" + printable(names) + "): user, assistant" +
+         (chat.system ? ", system" : "") + (chat.tools ? ", tools" : "") +
+         (chat.thinking ? "; thinking can be switched" : "");
+}
+
+Json chat_object(const ChatFacts& chat) {
+  if (chat.origin.empty()) return {};
+  return {{"origin", chat.origin},
+          {"names", chat.names},
+          {"system", chat.system},
+          {"tools", chat.tools},
+          {"thinking", chat.thinking}};
+}
+
 std::string dumped(const Json& object) {
   return object.dump(2, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace) + "\n";
 }
@@ -201,6 +220,10 @@ std::string inspect_text(const InspectInput& input) {
   out += item("architecture", printable(facts.architecture));
   out += item("verified", verified_text(facts.verified_by));
   out += file_items(input.file);
+  out += item("chat", chat_text(input.chat));
+  std::string ends;
+  for (const std::string& end : input.end_tokens) ends += (ends.empty() ? "" : " ") + end;
+  out += item("ends at", ends.empty() ? "no token that is known" : printable(ends));
   out += item("layers", std::to_string(facts.layers));
   out += item("heads", std::to_string(facts.q_heads) + " query, " + std::to_string(facts.kv_heads) +
                            " key/value, of " + std::to_string(facts.head_dim) +
@@ -252,6 +275,8 @@ std::string inspect_json(const InspectInput& input) {
   const Json object = {
       {"ahead", version()},
       {"file", file_object(input.file)},
+      {"chat", chat_object(input.chat)},
+      {"end_tokens", input.end_tokens},
       {"model",
        {{"path", facts.path},
         {"sha256", input.sha256},

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ahead/axes.h"
+#include "ahead/chat.h"
 #include "ahead/file_facts.h"
 #include "ahead/run_result.h"
 
@@ -13,6 +14,8 @@ namespace ahead::cli {
 
 struct InspectInput {
   FileFacts file;
+  ChatFacts chat;
+  std::vector<std::string> end_tokens;  ///< as they are written
   ModelFacts facts;
   std::string sha256;
   double load_s = 0;

@@ -70,6 +70,9 @@ class Model {
   /// those tokens itself (as what a chat template renders does), and encode(). Thread-safe.
   [[nodiscard]] PromptIds prompt_ids(std::string_view text) const;
 
+  /// Tokens that end generation, as they are written; those whose text is not known by number.
+  [[nodiscard]] std::vector<std::string> end_tokens() const;
+
   /// Where the model's own chat template is from (ChatFacts::origin).
   [[nodiscard]] const std::string& chat_origin() const;
 

@@ -1,6 +1,7 @@
 // The model's side of chats: its template, what it takes, and the tokens of what it renders.
 #include "ahead/chat.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -41,6 +42,18 @@ std::vector<std::int32_t> Model::chat_ids(const ChatPrompt& prompt) const {
     ids.insert(ids.end(), some.begin(), some.end());
   }
   return ids;
+}
+
+std::vector<std::string> Model::end_tokens() const {
+  std::vector<std::string> names;
+  for (const std::int32_t id : impl_->tokenizer->end_tokens()) {
+    // Which of the control tokens it is shows where that one is written out.
+    const auto named = std::find_if(
+        impl_->chat.controls.begin(), impl_->chat.controls.end(),
+        [&](const std::string& text) { return encode(text) == std::vector<std::int32_t>{id}; });
+    names.push_back(named == impl_->chat.controls.end() ? std::to_string(id) : *named);
+  }
+  return names;
 }
 
 const std::string& Model::chat_origin() const { return impl_->chat.origin; }
