@@ -73,7 +73,7 @@ class Chat {
   std::unique_ptr<Model> model_;
   std::unique_ptr<LLMPipeline> pipeline_;
   std::int64_t last_rung_ = 0;
-  std::int64_t used_ = 0;  ///< tokens of context that the last turn came to
+  std::int64_t used_ = 0;           ///< tokens of context that the last turn came to
   std::vector<std::string> turns_;  ///< as JSON, where a file is wanted
 };
 
@@ -193,8 +193,7 @@ void Chat::answer(const std::string& question) {
     config.stop_token = interrupt_.begin_turn();
     Thoughts thoughts(show_);
     result = pipeline_->generate(ids, config, [&](std::string_view piece) {
-      return text_.write(thoughts.take(piece)) ? StreamingStatus::kRunning
-                                               : StreamingStatus::kStop;
+      return text_.write(thoughts.take(piece)) ? StreamingStatus::kRunning : StreamingStatus::kStop;
     });
     interrupt_.end_turn();
     text_.write(thoughts.finish());
@@ -229,10 +228,10 @@ void Chat::tell_turn(const RunResult& result) {
   }
   const std::int64_t rung = tokens.by_rung.empty() ? 0 : tokens.by_rung.rbegin()->first;
   tell("[" + std::to_string(tokens.generated) + " tokens" + rate + ", first after " +
-       seconds(result.time_s.ttft) + "; " + std::to_string(tokens.prompt - tokens.kept) + " read, " +
-       std::to_string(tokens.kept) + " kept" +
-       (rung == 0 ? "" : "; rung " + std::to_string(rung)) + ", context " +
-       std::to_string(used_) + " of " + std::to_string(last_rung_) + "]");
+       seconds(result.time_s.ttft) + "; " + std::to_string(tokens.prompt - tokens.kept) +
+       " read, " + std::to_string(tokens.kept) + " kept" +
+       (rung == 0 ? "" : "; rung " + std::to_string(rung)) + ", context " + std::to_string(used_) +
+       " of " + std::to_string(last_rung_) + "]");
 }
 
 void Chat::write_json() const {

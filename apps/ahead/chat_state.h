@@ -60,7 +60,6 @@ class Thoughts {
   [[nodiscard]] std::string finish();
 
  private:
-
   const Show show_;
   bool inside_ = false;
   std::string held_;

@@ -69,7 +69,8 @@ TEST(ChatLines, CommandsBeginWithASlash) {
 std::string through(Thoughts::Show show, const std::string& text, std::size_t step) {
   Thoughts thoughts(show);
   std::string out;
-  for (std::size_t at = 0; at < text.size(); at += step) out += thoughts.take(text.substr(at, step));
+  for (std::size_t at = 0; at < text.size(); at += step)
+    out += thoughts.take(text.substr(at, step));
   return out + thoughts.finish();
 }
 
@@ -79,7 +80,9 @@ TEST(ThoughtsTest, AreDimmedOrHiddenHoweverTheTextComes) {
     EXPECT_EQ(through(Thoughts::Show::kPlain, text, step), text);
     EXPECT_EQ(through(Thoughts::Show::kHidden, text, step), "ac<");
     EXPECT_EQ(through(Thoughts::Show::kDimmed, text, step),
-              "a\x1b[2m" "b <th </thin\x1b[22m" "c<");
+              "a\x1b[2m"
+              "b <th </thin\x1b[22m"
+              "c<");
     EXPECT_EQ(through(Thoughts::Show::kHidden, "x<think>never ended", step), "x");
     EXPECT_EQ(through(Thoughts::Show::kDimmed, "<think>y", step), "\x1b[2my\x1b[22m");
   }

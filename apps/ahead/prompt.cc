@@ -232,12 +232,15 @@ void check_source(const PromptSource& source) {
         "--force goes along tokens as they are; leave out --system, --messages, --template and "
         "--parse-special");
   }
-  const int prompts = int{source.messages_file.has_value()} + int{source.text.has_value()} + int{source.file.has_value()} +
-                      int{source.first_of_forced.has_value()} + int{source.batch_file.has_value()};
+  const int prompts = int{source.messages_file.has_value()} + int{source.text.has_value()} +
+                      int{source.file.has_value()} + int{source.first_of_forced.has_value()} +
+                      int{source.batch_file.has_value()};
   if (prompts == 0) {
     refuse(
-        "there is no prompt; give it after the model, or with --prompt-file FILE, or a conversation "
-        "with --messages FILE, or with --force FILE --prompt-tokens N, or several with --batch FILE");
+        "there is no prompt; give it after the model, or with --prompt-file FILE, or a "
+        "conversation "
+        "with --messages FILE, or with --force FILE --prompt-tokens N, or several with --batch "
+        "FILE");
   }
   if (prompts > 1) {
     refuse(
@@ -271,8 +274,8 @@ PromptMaterial read_material(const PromptSource& source) {
     if (material.chat_template.empty()) {
       std::error_code ignored;
       if (!fs::exists(*source.chat_template, ignored)) {
-        refuse("--template " + in_quotes(*source.chat_template) +
-               " is neither a file nor one of " + known_templates());
+        refuse("--template " + in_quotes(*source.chat_template) + " is neither a file nor one of " +
+               known_templates());
       }
       material.chat_template = read_file("--template", *source.chat_template);
     }

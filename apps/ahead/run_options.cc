@@ -33,10 +33,10 @@ std::optional<PipelineConfig::InjectedFailure> injected_failure(const std::strin
 
 void add_template(OptionGroup& group, PromptSource& prompt) {
   group.option(prompt.system, {"--system", "TEXT", "A system message in front of the prompt"});
-  group.option(prompt.chat_template,
-               {"--template", "NAME|FILE",
-                "Chat template in place of the model's own: " + known_templates() +
-                    ", or a file of Jinja"});
+  group.option(
+      prompt.chat_template,
+      {"--template", "NAME|FILE",
+       "Chat template in place of the model's own: " + known_templates() + ", or a file of Jinja"});
   group.flag(prompt.parse_special, "--parse-special",
              "Control tokens spelled out in messages are these tokens; otherwise they are text");
 }
@@ -56,8 +56,8 @@ void add_input(CLI::App& command, RunRequest& request) {
                              "Take the prompt from a text file, but for the line end at its end"});
   group.option(prompt.batch_file,
                {"--batch", "FILE", "Decode up to 8 prompts together, one a line of this file"});
-  group.option(prompt.messages_file,
-               {"--messages", "FILE", "A conversation: a JSON list of messages with role and "
+  group.option(prompt.messages_file, {"--messages", "FILE",
+                                      "A conversation: a JSON list of messages with role and "
                                       "content"});
   add_template(group, prompt);
   group.flag(prompt.raw, "--raw",

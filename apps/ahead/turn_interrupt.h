@@ -6,9 +6,9 @@
 
 namespace ahead::cli {
 
-/// While it lives, SIGINT requests a stop of the turn that is under way, if there is one. To be made
-/// before other threads are, so that they inherit the blocked signal. Other signals do what they do
-/// by default.
+/// While it lives, SIGINT requests a stop of the turn that is under way, if there is one. To be
+/// made before other threads are, so that they inherit the blocked signal. Other signals do what
+/// they do by default.
 class TurnInterrupt {
  public:
   TurnInterrupt();

@@ -35,7 +35,7 @@ struct ModelFacts {
   std::string verified_by;
   std::int64_t layers = 0;
   std::int64_t q_heads = 0;
-  std::int64_t kv_heads = 0;  ///< of the first layer, when layers differ
+  std::int64_t kv_heads = 0;   ///< of the first layer, when layers differ
   std::int64_t head_dim = 0;   ///< of queries and K
   std::int64_t value_dim = 0;  ///< of V
   std::int64_t vocabulary = 0;

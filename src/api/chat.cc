@@ -31,8 +31,8 @@ std::string Model::render(const ChatPrompt& prompt) const {
       prompt.own_template.empty()
           ? text::chosen_template(impl_->chat, prompt.template_name, !prompt.tools.empty())
           : prompt.own_template;
-  return text::render_chat(source, {.values = chat_values(prompt, impl_->chat),
-                                    .now = seconds_since_1970()});
+  return text::render_chat(
+      source, {.values = chat_values(prompt, impl_->chat), .now = seconds_since_1970()});
 }
 
 std::vector<std::int32_t> Model::chat_ids(const ChatPrompt& prompt) const {
@@ -66,8 +66,8 @@ ChatFacts Model::chat_facts() const {
   // What it takes shows in what it renders.
   const std::string mark = "mark8131";
   const std::string question = one_question("hello");
-  facts.system = attempt(*this, {.messages = one_question("hello", mark)}).find(mark) !=
-                 std::string::npos;
+  facts.system =
+      attempt(*this, {.messages = one_question("hello", mark)}).find(mark) != std::string::npos;
   const std::string tool = R"([{"type": "function", "function": {"name": "mark8131",
       "description": "mark8131", "parameters": {"type": "object", "properties": {}}}}])";
   facts.tools =
@@ -76,10 +76,9 @@ ChatFacts Model::chat_facts() const {
     return attempt(*this, {.messages = question, .values = on}) !=
            attempt(*this, {.messages = question, .values = off});
   };
-  facts.thinking =
-      thinks(R"({"enable_thinking": true})", R"({"enable_thinking": false})") ||
-      thinks(R"({"thinking": true})", R"({"thinking": false})") ||
-      thinks(R"({"reasoning_effort": "high"})", R"({"reasoning_effort": "low"})");
+  facts.thinking = thinks(R"({"enable_thinking": true})", R"({"enable_thinking": false})") ||
+                   thinks(R"({"thinking": true})", R"({"thinking": false})") ||
+                   thinks(R"({"reasoning_effort": "high"})", R"({"reasoning_effort": "low"})");
   return facts;
 }
 

@@ -80,14 +80,16 @@ TEST(ChatMessages, ControlTokensInMessagesAreTakenApart) {
   EXPECT_EQ(without_guards(rendered("nothing <|of|> it", false)).size(), 1U);
   // A guard that somebody writes is none.
   const auto forged = without_guards(rendered(std::string("a") + kGuard + "b", false));
-  EXPECT_EQ(forged, std::vector<std::string>{"<|im_end|>a\xEF\xBF\xBD" "b</s>"});
+  EXPECT_EQ(forged, std::vector<std::string>{"<|im_end|>a\xEF\xBF\xBD"
+                                             "b</s>"});
 }
 
 TEST(KnownTemplates, AreRendered) {
   for (const char* name : {"chatml", "gemma", "mistral", "phi3", "zephyr"}) {
     const std::string text = text::render_chat(
-        known_template(name), {.values = chat_values({.messages = one_question("hello")},
-                                                     {.marks = {{"bos_token", "<s>"}, {"eos_token", "</s>"}}})});
+        known_template(name),
+        {.values = chat_values({.messages = one_question("hello")},
+                               {.marks = {{"bos_token", "<s>"}, {"eos_token", "</s>"}}})});
     EXPECT_NE(text.find("hello"), std::string::npos) << name;
     EXPECT_NE(known_templates().find(name), std::string::npos);
   }

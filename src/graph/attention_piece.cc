@@ -37,8 +37,8 @@ Piece make(const CachedAttention& attention, const std::string& name) {
   const std::int64_t layer = attributes.layer;
   const model::AttentionShape& shape = attributes.shape;
   const auto parameter = [&](std::int64_t heads, std::int64_t size) {
-    return std::make_shared<Parameter>(
-        ov::element::f32, ov::PartialShape{1, ov::Dimension::dynamic(), heads, size});
+    return std::make_shared<Parameter>(ov::element::f32,
+                                       ov::PartialShape{1, ov::Dimension::dynamic(), heads, size});
   };
   ov::ParameterVector inputs = {parameter(shape.q_heads, shape.head_dim),
                                 parameter(shape.kv_heads, shape.head_dim),

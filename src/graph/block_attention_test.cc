@@ -212,15 +212,17 @@ TEST(BlockAttentionSize, TheCausalBiasIsOneTriangleForAllGroups) {
   };
   const auto largest_constant = [&](std::int64_t tokens) {
     const auto new_rows = parameter({1, at(tokens), 2, 16});
-    const auto out = block_attention(
-        {.q = parameter({1, at(tokens), 8, 16}),
-         .k = new_rows,
-         .v = new_rows,
-         .cache_k = parameter({2, 2, 16, 32}),
-         .cache_v = parameter({2, 2, 32, 16}),
-         .bias = parameter({64})},
-        {.heads = {.q_heads = 8, .kv_heads = 2, .head_dim = 16},
-         .tokens = tokens, .rows = 64, .block_rows = 32, .scale = 1});
+    const auto out = block_attention({.q = parameter({1, at(tokens), 8, 16}),
+                                      .k = new_rows,
+                                      .v = new_rows,
+                                      .cache_k = parameter({2, 2, 16, 32}),
+                                      .cache_v = parameter({2, 2, 32, 16}),
+                                      .bias = parameter({64})},
+                                     {.heads = {.q_heads = 8, .kv_heads = 2, .head_dim = 16},
+                                      .tokens = tokens,
+                                      .rows = 64,
+                                      .block_rows = 32,
+                                      .scale = 1});
     std::size_t largest = 0;
     ov::traverse_nodes(ov::NodeVector{out.get_node_shared_ptr()},
                        [&](const std::shared_ptr<ov::Node>& node) {

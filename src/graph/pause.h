@@ -22,8 +22,8 @@ class PauseHandler {
                      ov::Tensor& answer) noexcept = 0;
 };
 
-/// Queries, new rows of K and of V, [1, tokens, heads, size] each and of static or open shape -> what
-/// is attended: an answer of the queries' type and shape, but with the size of V's heads.
+/// Queries, new rows of K and of V, [1, tokens, heads, size] each and of static or open shape ->
+/// what is attended: an answer of the queries' type and shape, but with the size of V's heads.
 class Pause : public ov::op::Op {
  public:
   OPENVINO_OP("Pause", "ahead");

@@ -57,11 +57,10 @@ void KvCache::commit_rows(std::size_t count) {
   std::vector<RowPages> pages;
   std::size_t wanted = 0;
   for (std::size_t layer = 0; layer < regions_.size(); ++layer) {
-    pages.push_back(first_touched(
-        layout(), {.layer = layer, .first = live_rows_, .count = count},
-        {.page_bytes = pages_.page_bytes(),
-         .k_bytes = regions_[layer].k.region.bytes,
-         .v_bytes = regions_[layer].v.region.bytes}));
+    pages.push_back(first_touched(layout(), {.layer = layer, .first = live_rows_, .count = count},
+                                  {.page_bytes = pages_.page_bytes(),
+                                   .k_bytes = regions_[layer].k.region.bytes,
+                                   .v_bytes = regions_[layer].v.region.bytes}));
     wanted += pages.back().bytes();
   }
   if (wanted == 0) return;
@@ -104,7 +103,8 @@ void KvCache::commit_ahead() {
 bool KvCache::can_trim(std::size_t rows) const {
   if (rows > live_rows_) return false;
   return std::all_of(layout().layers.begin(), layout().layers.end(), [&](const LayerShape& layer) {
-    // A ring has a block more than its window: so many rows may go, or all of what never came round.
+    // A ring has a block more than its window: so many rows may go, or all of what never came
+    // round.
     return layer.ring_rows == 0 || live_rows_ <= layer.ring_rows ||
            live_rows_ - rows <= layout().block_rows;
   });
@@ -128,8 +128,7 @@ bool KvCache::prefault(Prefault rows) {
       const std::size_t block = buffer == &regions_[layer].k ? layout().k_block_bytes(layer)
                                                              : layout().v_block_bytes(layer);
       const std::size_t wanted = layout().layer_blocks(layer, rows.capacity) * block;
-      const std::size_t full =
-          layout().rows_kept(layer, live_rows_) / layout().block_rows * block;
+      const std::size_t full = layout().rows_kept(layer, live_rows_) / layout().block_rows * block;
       buffer->ready = std::max(buffer->ready, full);  // written
       const std::size_t end = std::min(wanted, buffer->region.bytes);
       if (buffer->ready >= end) continue;

@@ -82,8 +82,7 @@ std::size_t Layout::total_bytes(std::size_t capacity) const {
 std::size_t Layout::kept_bytes(std::size_t rows) const {
   std::size_t bytes = 0;
   for (std::size_t layer = 0; layer < layers.size(); ++layer) {
-    bytes +=
-        rows_kept(layer, rows) * ((k_block_bytes(layer) + v_block_bytes(layer)) / block_rows);
+    bytes += rows_kept(layer, rows) * ((k_block_bytes(layer) + v_block_bytes(layer)) / block_rows);
   }
   return bytes;
 }
@@ -125,8 +124,8 @@ void store_rows(const Layout& layout, StoreTarget target, StoreRange range, NewR
     const std::size_t row = kept % block_rows;
     const std::size_t count = std::min(block_rows - row, range.count - done);
     for (std::size_t head = 0; head < shape.kv_heads; ++head) {
-      const std::size_t from = done * shape.kv_heads + head;    // in rows of one head
-      const std::size_t to = block * shape.kv_heads + head;     // in blocks of one head
+      const std::size_t from = done * shape.kv_heads + head;  // in rows of one head
+      const std::size_t to = block * shape.kv_heads + head;   // in blocks of one head
       std::byte* const k =
           static_cast<std::byte*>(target.k) + to * block_rows * k_row_bytes + row * element;
       const std::byte* const new_k = static_cast<const std::byte*>(rows.k) + from * k_row_bytes;

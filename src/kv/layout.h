@@ -59,8 +59,9 @@ struct Layout {
 [[nodiscard]] std::size_t block_rows_for(const std::vector<std::int64_t>& ladder,
                                          std::size_t limit = 128);
 
-/// Rows as a step produces them, for one layer: K and V are [count][kv_head][dim], each with its own
-/// head size, of the layout's type. (A step's output may have more rows behind the first `count`: padding.)
+/// Rows as a step produces them, for one layer: K and V are [count][kv_head][dim], each with its
+/// own head size, of the layout's type. (A step's output may have more rows behind the first
+/// `count`: padding.)
 struct NewRows {
   const void* k = nullptr;
   const void* v = nullptr;

@@ -85,7 +85,8 @@ Stored naively_stored(const Layout& layout, StoreRange range, const Stored& empt
 }
 
 TEST(LayoutTest, StoreWritesTheRowsWhereTheDefinitionPutsThemAndNothingElse) {
-  const std::vector<LayerShape> shapes = {{1, 1}, {3, 64}, {2, 80}, {5, 7}, {1, 33}, {2, 12, 8}, {1, 3, 70}};
+  const std::vector<LayerShape> shapes = {{1, 1},  {3, 64},    {2, 80},   {5, 7},
+                                          {1, 33}, {2, 12, 8}, {1, 3, 70}};
   for (const ElementType type : {ElementType::kF32, ElementType::kF16}) {
     for (const std::size_t block_rows : {1, 2, 16, 128}) {
       const Layout layout{.layers = shapes, .block_rows = block_rows, .type = type};

@@ -51,13 +51,14 @@ bool contains(const Pages& all, const Pages& some) {
 }
 
 TEST(RowPagesTest, WhatIsNamedIsWhatTheRowsTouchWhateverThePieces) {
-  for (const LayerShape shape :
-       {LayerShape{3, 64}, LayerShape{1, 32}, LayerShape{2, 80}, LayerShape{5, 7},
-        LayerShape{2, 96, 64}, LayerShape{1, 24, 40}}) {
+  for (const LayerShape shape : {LayerShape{3, 64}, LayerShape{1, 32}, LayerShape{2, 80},
+                                 LayerShape{5, 7}, LayerShape{2, 96, 64}, LayerShape{1, 24, 40}}) {
     for (const ElementType type : {ElementType::kF32, ElementType::kF16}) {
       const Layout layout = layout_of(shape, type);
       const std::size_t page = 4096;
-      const PageGrid grid{.page_bytes = page, .k_bytes = 4 * layout.k_block_bytes(0), .v_bytes = 4 * layout.v_block_bytes(0)};
+      const PageGrid grid{.page_bytes = page,
+                          .k_bytes = 4 * layout.k_block_bytes(0),
+                          .v_bytes = 4 * layout.v_block_bytes(0)};
       Pages named_k;
       Pages named_v;
       std::size_t rows = 0;
@@ -81,7 +82,9 @@ TEST(RowPagesTest, WhatIsNamedIsWhatTheRowsTouchWhateverThePieces) {
 
 TEST(RowPagesTest, ARowAmongWrittenPagesNamesNone) {
   const Layout layout = layout_of({3, 64}, ElementType::kF32);
-  const PageGrid grid{.page_bytes = 4096, .k_bytes = 4 * layout.k_block_bytes(0), .v_bytes = 4 * layout.v_block_bytes(0)};
+  const PageGrid grid{.page_bytes = 4096,
+                      .k_bytes = 4 * layout.k_block_bytes(0),
+                      .v_bytes = 4 * layout.v_block_bytes(0)};
   for (std::size_t row = 1; row < 2 * kRows; ++row) {
     const RowPages pages = first_touched(layout, {.first = row, .count = 1}, grid);
     EXPECT_EQ(pages.k.size(), row == kRows ? 1U : 0U) << row;
@@ -95,7 +98,9 @@ TEST(RowPagesTest, ARowAmongWrittenPagesNamesNone) {
 TEST(RowPagesTest, ARingThatComesRoundTouchesNothingFirst) {
   const Layout layout =
       layout_of({.kv_heads = 3, .head_dim = 64, .ring_rows = 2 * kRows}, ElementType::kF32);
-  const PageGrid grid{.page_bytes = 4096, .k_bytes = 2 * layout.k_block_bytes(0), .v_bytes = 2 * layout.v_block_bytes(0)};
+  const PageGrid grid{.page_bytes = 4096,
+                      .k_bytes = 2 * layout.k_block_bytes(0),
+                      .v_bytes = 2 * layout.v_block_bytes(0)};
   EXPECT_EQ(first_touched(layout, {.first = 2 * kRows, .count = kRows}, grid).bytes(), 0U);
   EXPECT_EQ(first_touched(layout, {.first = 5 * kRows - 1, .count = 3 * kRows}, grid).bytes(), 0U);
   // What goes beyond the end before it is reached touches as much as what ends there.
@@ -106,8 +111,9 @@ TEST(RowPagesTest, ARingThatComesRoundTouchesNothingFirst) {
 TEST(RowPagesTest, WholeBlocksAreOneRange) {
   const Layout layout = layout_of({3, 64}, ElementType::kF16);
   const std::size_t block = layout.k_block_bytes(0);
-  const RowPages pages = first_touched(layout, {.first = kRows, .count = 2 * kRows},
-                                       {.page_bytes = 4096, .k_bytes = 8 * block, .v_bytes = 8 * block});
+  const RowPages pages =
+      first_touched(layout, {.first = kRows, .count = 2 * kRows},
+                    {.page_bytes = 4096, .k_bytes = 8 * block, .v_bytes = 8 * block});
   for (const auto& ranges : {pages.k, pages.v}) {
     ASSERT_EQ(ranges.size(), 1U);
     EXPECT_EQ(ranges[0].begin, block);

@@ -26,8 +26,9 @@ struct AttentionShape {
 };
 
 /// q [1, N, q_heads, D], new k [1, N, kv_heads, D], new v [1, N, kv_heads, Dv] -> [1, N, q_heads,
-/// Dv], all f32, N = batch * tokens with a sequence's tokens adjacent. Token i of a sequence attends
-/// to that sequence's cached rows and to its new rows 0..i, as far back as its window reaches.
+/// Dv], all f32, N = batch * tokens with a sequence's tokens adjacent. Token i of a sequence
+/// attends to that sequence's cached rows and to its new rows 0..i, as far back as its window
+/// reaches.
 ///
 /// A fourth input [q_heads] f32 is the head's sink: one more score in the softmax, whose share goes
 /// nowhere (Xiao and others, "Efficient Streaming Language Models with Attention Sinks", 2023; as

@@ -154,9 +154,8 @@ void settle_shapes(const std::shared_ptr<ov::Model>& graph) {
       const auto a = few.find(node->get_friendly_name());
       const auto b = many.find(node->get_friendly_name());
       if (a == few.end() || b == many.end()) continue;
-      const auto pattern = is_broadcast(*node)
-                               ? target_of(a->second, b->second)
-                               : pattern_of(merged(a->second.out, b->second.out));
+      const auto pattern = is_broadcast(*node) ? target_of(a->second, b->second)
+                                               : pattern_of(merged(a->second.out, b->second.out));
       if (pattern) settle(node, *pattern);
     }
   }

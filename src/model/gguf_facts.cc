@@ -82,7 +82,8 @@ std::string refusal_of(const GgufHeader& header) {
   const std::string architecture = header.architecture();
   if (!frontend_knows(architecture)) {
     return "is of the architecture " + in_quotes(architecture) +
-           ", which OpenVINO's GGUF frontend does not know; use an OpenVINO IR folder of this model";
+           ", which OpenVINO's GGUF frontend does not know; use an OpenVINO IR folder of this "
+           "model";
   }
   if (const auto why = unheeded(header)) {
     return "would be run wrongly, because OpenVINO's GGUF frontend leaves this out: " + *why;

@@ -34,7 +34,8 @@ TEST(GgufFacts, BytesAreSummedByTypeTheLargestFirst) {
   EXPECT_EQ(facts.format, "GGUF 3");
   EXPECT_EQ(facts.architecture, "llama");
   EXPECT_NE(facts.verified_by, "");
-  const std::vector<FileFacts::Stored> wanted = {{"Q6_K", 1, 840}, {"Q4_K", 2, 432}, {"F32", 1, 256}};
+  const std::vector<FileFacts::Stored> wanted = {
+      {"Q6_K", 1, 840}, {"Q4_K", 2, 432}, {"F32", 1, 256}};
   EXPECT_EQ(facts.stored, wanted);
   EXPECT_EQ(facts.refusal, "");
 }

@@ -36,11 +36,11 @@ constexpr std::array<Block, 40> kBlocks = {{
     {0, 0},    {0, 0},    {256, 54}, {256, 66},  {0, 0},     {0, 0},     {0, 0},     {32, 17},
 }};
 constexpr std::array<const char*, 40> kTypeNames = {
-    "F32",   "F16",     "Q4_0",   "Q4_1",    "",      "",       "Q5_0",  "Q5_1",
-    "Q8_0",  "Q8_1",    "Q2_K",   "Q3_K",    "Q4_K",  "Q5_K",   "Q6_K",  "Q8_K",
+    "F32",     "F16",    "Q4_0",    "Q4_1",  "",       "",      "Q5_0",  "Q5_1",
+    "Q8_0",    "Q8_1",   "Q2_K",    "Q3_K",  "Q4_K",   "Q5_K",  "Q6_K",  "Q8_K",
     "IQ2_XXS", "IQ2_XS", "IQ3_XXS", "IQ1_S", "IQ4_NL", "IQ3_S", "IQ2_S", "IQ4_XS",
-    "I8",    "I16",     "I32",    "I64",     "F64",   "IQ1_M",  "BF16",  "",
-    "",      "",        "TQ1_0",  "TQ2_0",   "",      "",       "",      "MXFP4"};
+    "I8",      "I16",    "I32",     "I64",   "F64",    "IQ1_M", "BF16",  "",
+    "",        "",       "TQ1_0",   "TQ2_0", "",       "",      "",      "MXFP4"};
 constexpr std::uint32_t kF32 = 0;
 
 /// Names out of a hostile file, made fit for a message.

@@ -119,7 +119,8 @@ TEST(GgufHeeded, HeadsThatDoNotGoTogetherAreNamed) {
           {Header().number("rope.dimension_count", 32).number("attention.key_length", 32), ""},
           {Header().number("attention.head_count_kv", 2), ""},
           {Header().number("attention.head_count_kv", 0), "attention.head_count_kv is 0"},
-          {Header().number("attention.head_count_kv", 3), "does not divide attention.head_count, 4"},
+          {Header().number("attention.head_count_kv", 3),
+           "does not divide attention.head_count, 4"},
           {Header().array("llama.attention.head_count_kv", GgufType::kUint32, 0), "kv is 0"},
           {Header().number("attention.head_count", 3), "does not divide embedding_length, 64"},
           {Header().number("attention.head_count", 3).number("attention.key_length", 16), ""},
@@ -146,11 +147,16 @@ TEST(GgufHeeded, TypesThatTheFrontendDoesNotReadAreNamed) {
            "an array of u32, which are not the same"},
           {Header().array("llama.attention.head_count", GgufType::kUint32, 4), ""},
           {Header().array("llama.attention.head_count", GgufType::kInt32, 4), "an array of i32"},
-          {Header().number("block_count", 2).array("llama.attention.head_count_kv", GgufType::kUint32),
+          {Header()
+               .number("block_count", 2)
+               .array("llama.attention.head_count_kv", GgufType::kUint32),
            ""},
-          {Header().number("block_count", 2).array("llama.attention.head_count_kv", GgufType::kInt32),
+          {Header()
+               .number("block_count", 2)
+               .array("llama.attention.head_count_kv", GgufType::kInt32),
            ""},
-          {Header().array("llama.attention.head_count_kv", GgufType::kInt32), "2 entries for 13 layers"},
+          {Header().array("llama.attention.head_count_kv", GgufType::kInt32),
+           "2 entries for 13 layers"},
           {Header().array("llama.attention.head_count_kv", GgufType::kUint64, 2), "u64"},
           {Header().array("llama.attention.sliding_window_pattern", GgufType::kBool), ""},
           {Header().array("x.nested", GgufType::kArray), "--remove-metadata x.nested"},

@@ -135,10 +135,10 @@ Reason contradiction(const GgufHeader& header, const std::string& prefix) {
     return printable(prefix + key) + " is " + std::to_string(value) + ", " + why +
            std::string(kConvert);
   };
-  for (const char* key : {"block_count", "embedding_length", "attention.head_count",
-                          "attention.head_count_kv", "attention.key_length",
-                          "attention.value_length", "rope.dimension_count",
-                          "rope.dimension_count_swa"}) {
+  for (const char* key :
+       {"block_count", "embedding_length", "attention.head_count", "attention.head_count_kv",
+        "attention.key_length", "attention.value_length", "rope.dimension_count",
+        "rope.dimension_count_swa"}) {
     const auto value = number_of(header, prefix + key);
     if (value && (*value <= 0 || *value > kMost)) {
       return says(key, *value, "which no model has");
@@ -174,8 +174,9 @@ Reason contradiction(const GgufHeader& header, const std::string& prefix) {
   for (const char* key : {"rope.dimension_count", "rope.dimension_count_swa"}) {
     const auto rotated = number_of(header, prefix + key);
     if (!rotated || (*rotated <= head && *rotated % 2 == 0)) continue;
-    return says(key, *rotated, "and of a head's " + std::to_string(head) +
-                                   " dimensions an even number is rotated");
+    return says(
+        key, *rotated,
+        "and of a head's " + std::to_string(head) + " dimensions an even number is rotated");
   }
   return std::nullopt;
 }

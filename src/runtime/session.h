@@ -45,7 +45,8 @@ struct KeptCache {
 [[nodiscard]] std::int64_t reusable_tokens(const KeptCache& kept,
                                            const std::vector<std::int32_t>& prompt);
 
-/// The rungs of `ladder` that a request with `kept` goes over: a cache that is used does not shrink.
+/// The rungs of `ladder` that a request with `kept` goes over: a cache that is used does not
+/// shrink.
 [[nodiscard]] std::vector<std::int64_t> ladder_behind(const KeptCache& kept,
                                                       const std::vector<std::int32_t>& prompt,
                                                       std::vector<std::int64_t> ladder);

@@ -1,5 +1,5 @@
-// Conversations: a request goes on with the cache that the one before left, and writes what it would
-// have written alone. May use: base, compile, kv, plan, GoogleTest.
+// Conversations: a request goes on with the cache that the one before left, and writes what it
+// would have written alone. May use: base, compile, kv, plan, GoogleTest.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -91,12 +91,13 @@ TEST_P(KeptCacheTest, AStoppedAnswerLeavesWhatWasRead) {
   World world(options());
   KeptCache kept;
   const Tokens prompt = prompt_of(10);
-  const Outcome stopped = world.run(
-      {.prompt = prompt,
-       .on_token = [](std::size_t tokens) {
-         return tokens == 8 ? std::optional(FinishReason::kCancelled) : std::nullopt;
-       },
-       .kept = &kept});
+  const Outcome stopped =
+      world.run({.prompt = prompt,
+                 .on_token =
+                     [](std::size_t tokens) {
+                       return tokens == 8 ? std::optional(FinishReason::kCancelled) : std::nullopt;
+                     },
+                 .kept = &kept});
   const Tokens next = prompt + stopped.tokens + Tokens{1, 2};
   const Outcome outcome = world.run({.prompt = next, .max_new_tokens = 6, .kept = &kept});
   EXPECT_EQ(outcome.tokens, FakeModel::generate(next, 6));
@@ -115,8 +116,8 @@ TEST_P(KeptCacheTest, AFullLastRungIsGoneBackFrom) {
 }
 
 TEST(KeptCache, ARingThatCameRoundIsNotGoneBackOver) {
-  World world({.axes = {.ladder = {16, 32, 64, 128}, .schedule = Schedule::kOneAhead},
-               .window = 20});
+  World world(
+      {.axes = {.ladder = {16, 32, 64, 128}, .schedule = Schedule::kOneAhead}, .window = 20});
   const std::size_t block = world.layout().block_rows;
   KeptCache kept;
   (void)world.run({.prompt = prompt_of(60), .max_new_tokens = 30, .kept = &kept});

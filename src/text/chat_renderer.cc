@@ -65,9 +65,8 @@ std::string render_chat(std::string_view source, const ChatRendering& rendering)
                                .output_bytes = rendering.limits.output_bytes,
                                .now_s = rendering.now.count()};
   const auto text_of = [](std::string_view text) { return text.empty() ? "" : text.data(); };
-  const AheadChatAnswer answer =
-      ahead_chat_render(text_of(source), source.size(), text_of(rendering.values),
-                        rendering.values.size(), &limits);
+  const AheadChatAnswer answer = ahead_chat_render(
+      text_of(source), source.size(), text_of(rendering.values), rendering.values.size(), &limits);
   const std::unique_ptr<const AheadChatAnswer, void (*)(const AheadChatAnswer*)> owner(
       &answer, [](const AheadChatAnswer* rendered) { ahead_chat_free(*rendered); });
   std::string text(answer.text, answer.bytes);

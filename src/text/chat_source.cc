@@ -32,7 +32,8 @@ std::string text_of(const fs::path& path) {
   if (!fs::is_regular_file(path, error)) return {};
   const std::uintmax_t bytes = fs::file_size(path, error);
   if (error) invalid(path, "cannot be read: " + error.message());
-  if (bytes > kMaxBytes) invalid(path, "has " + std::to_string(bytes) + " bytes, which is too many");
+  if (bytes > kMaxBytes)
+    invalid(path, "has " + std::to_string(bytes) + " bytes, which is too many");
   std::ifstream file(path, std::ios::binary);
   std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   if (file.bad()) invalid(path, "cannot be read");
@@ -71,9 +72,8 @@ void read_config(const fs::path& path, ChatSource& source) {
   if (text.empty()) return;
   Json config;
   try {
-    config = Json::parse(plain_json(text), [](int depth, Json::parse_event_t, Json&) {
-      return depth <= kMaxDepth;
-    });
+    config = Json::parse(plain_json(text),
+                         [](int depth, Json::parse_event_t, Json&) { return depth <= kMaxDepth; });
   } catch (const Json::parse_error& cause) {
     invalid(path, "is no JSON at " + place_in(text, cause.byte == 0 ? 0 : cause.byte - 1));
   }

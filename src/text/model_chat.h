@@ -10,8 +10,8 @@
 
 namespace ahead::text {
 
-/// `templates` with the marks and control tokens of the tokenizer's `metadata`, as the GGUF frontend
-/// leaves them. Throws Error(kInvalidModel) for metadata that contradict themselves.
+/// `templates` with the marks and control tokens of the tokenizer's `metadata`, as the GGUF
+/// frontend leaves them. Throws Error(kInvalidModel) for metadata that contradict themselves.
 [[nodiscard]] ChatSource gguf_chat_source(const ov::AnyMap& metadata,
                                           std::map<std::string, std::string> templates);
 

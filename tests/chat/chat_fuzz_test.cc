@@ -16,14 +16,54 @@ namespace {
 
 using Random = std::mt19937_64;
 
-constexpr const char* kPieces[] = {
-    "{% for i in range(9999) %}", "{% endfor %}", "{{ ", " }}", "{%- if x %}", "{% endif %}", "{#",
-    "#}", " ~ ", " * 99999999 ", " | tojson ", " | join('') ", "messages", "[::-1]", "[:-1]", "(",
-    ")", "loop.previtem", "namespace(a=1)", "{% macro m(a) %}", "{% endmacro %}", "m(m)", "'",
-    "\"", "\\", "{% set ", " = ", "%}", "raise_exception('no')", "strftime_now('%')", " is defined",
-    " in ", " not ", " else ", "{% generation %}", "{% endgeneration %}", "0x", "1e999", "-1 // 0",
-    "| map(attribute='a.b')", "|sort", "|batch(0)", "|indent(99999999)", ".split('')",
-    ".replace('', 'aaaaaaaa')", "\xF0\x9F\x8C\x8A", "{% break %}", "{% call m() %}"};
+constexpr const char* kPieces[] = {"{% for i in range(9999) %}",
+                                   "{% endfor %}",
+                                   "{{ ",
+                                   " }}",
+                                   "{%- if x %}",
+                                   "{% endif %}",
+                                   "{#",
+                                   "#}",
+                                   " ~ ",
+                                   " * 99999999 ",
+                                   " | tojson ",
+                                   " | join('') ",
+                                   "messages",
+                                   "[::-1]",
+                                   "[:-1]",
+                                   "(",
+                                   ")",
+                                   "loop.previtem",
+                                   "namespace(a=1)",
+                                   "{% macro m(a) %}",
+                                   "{% endmacro %}",
+                                   "m(m)",
+                                   "'",
+                                   "\"",
+                                   "\\",
+                                   "{% set ",
+                                   " = ",
+                                   "%}",
+                                   "raise_exception('no')",
+                                   "strftime_now('%')",
+                                   " is defined",
+                                   " in ",
+                                   " not ",
+                                   " else ",
+                                   "{% generation %}",
+                                   "{% endgeneration %}",
+                                   "0x",
+                                   "1e999",
+                                   "-1 // 0",
+                                   "| map(attribute='a.b')",
+                                   "|sort",
+                                   "|batch(0)",
+                                   "|indent(99999999)",
+                                   ".split('')",
+                                   ".replace('', 'aaaaaaaa')",
+                                   "\xF0\x9F\x8C\x8A",
+                                   "{% break %}",
+                                   "{% call m() %}"};
 
 void mutate(std::string& text, Random& random) {
   for (std::size_t i = 1 + random() % 4; i > 0; --i) {
@@ -74,7 +114,8 @@ TEST(ChatFuzz, IsRenderedOrRefusedWithinItsLimits) {
       ASSERT_NE(text, "");
       ASSERT_EQ(text.find('\n'), std::string::npos) << text;
       ASSERT_EQ(text.find("engine failed"), std::string::npos)
-          << "a panic, with template " << i << ":\n" << source << "\nvalues " << values;
+          << "a panic, with template " << i << ":\n"
+          << source << "\nvalues " << values;
     }
   }
   EXPECT_GT(rendered, count / 20);

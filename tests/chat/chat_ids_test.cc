@@ -27,10 +27,10 @@ class ChatIds : public testing::TestWithParam<Real> {};
 
 INSTANTIATE_TEST_SUITE_P(
     Files, ChatIds,
-    testing::Values(
-        Real{"SmolLM2", "model/SmolLM2-135M-Instruct.Q4_1.gguf", "", "<|im_end|>"},
-        Real{"Qwen2.5", "models/Qwen2.5-Coder-0.5B-Instruct.Q4_K_M.gguf", "", "<|im_end|>"},
-        Real{"Gemma3", "models/gemma-3-270m.Q4_K_M.gguf", "<bos>", "<end_of_turn>"}),
+    testing::Values(Real{"SmolLM2", "model/SmolLM2-135M-Instruct.Q4_1.gguf", "", "<|im_end|>"},
+                    Real{"Qwen2.5", "models/Qwen2.5-Coder-0.5B-Instruct.Q4_K_M.gguf", "",
+                         "<|im_end|>"},
+                    Real{"Gemma3", "models/gemma-3-270m.Q4_K_M.gguf", "<bos>", "<end_of_turn>"}),
     [](const auto& real) {
       std::string name = real.param.name;
       std::erase(name, '.');

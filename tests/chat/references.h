@@ -24,8 +24,7 @@ inline std::vector<std::string> reference_names() {
 }
 
 inline Json reference(const std::string& name) {
-  return Json::parse(
-      std::ifstream(AHEAD_SOURCE_DIR "/tests/chat/references/" + name + ".json"));
+  return Json::parse(std::ifstream(AHEAD_SOURCE_DIR "/tests/chat/references/" + name + ".json"));
 }
 
 }  // namespace ahead::text

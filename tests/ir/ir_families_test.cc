@@ -121,10 +121,10 @@ class Comparison {
 class IrFamily : public testing::TestWithParam<const char*> {};
 
 INSTANTIATE_TEST_SUITE_P(Families, IrFamily,
-                         testing::Values("deepseek_v3", "gemma2", "gemma3", "gpt2", "gpt_neox", "gpt_oss",
-                                         "granite", "llama", "mistral_window", "olmo2", "phi",
-                                         "phi3", "phi3_window", "qwen2", "qwen3", "qwen3_moe",
-                                         "smollm3", "stablelm"),
+                         testing::Values("deepseek_v3", "gemma2", "gemma3", "gpt2", "gpt_neox",
+                                         "gpt_oss", "granite", "llama", "mistral_window", "olmo2",
+                                         "phi", "phi3", "phi3_window", "qwen2", "qwen3",
+                                         "qwen3_moe", "smollm3", "stablelm"),
                          [](const auto& family) { return family.param; });
 
 bool has_window(const std::string& family) {

@@ -193,7 +193,8 @@ void change_elements(Entry& entry, Random& random) {
       if (!values.empty()) values.push_back(values.back());
       break;
     case 3:
-      if (!values.empty()) values.erase(values.begin() + static_cast<long>(random() % values.size()));
+      if (!values.empty())
+        values.erase(values.begin() + static_cast<long>(random() % values.size()));
       break;
     case 4:
       std::shuffle(values.begin(), values.end(), random);
@@ -257,7 +258,8 @@ std::string opened(const fs::path& path) {
   try {
     (void)file_facts(path.string());
     const Model model(path.string(), {.unverified = true});
-    const std::vector<std::int32_t> ids = model.prompt_ids("the <s> tin\n\n 12 \xF0\x9F\x8C\x8A").ids;
+    const std::vector<std::int32_t> ids =
+        model.prompt_ids("the <s> tin\n\n 12 \xF0\x9F\x8C\x8A").ids;
     for (const std::int32_t id : ids) {
       EXPECT_TRUE(id >= 0 && id < model.facts().vocabulary) << id;
     }
@@ -274,7 +276,8 @@ struct Outcome {
 };
 
 /// Opens mutations `first` to `count` - 1 of a file; tells through `progress` which one it is at.
-Outcome open_mutations(const Parts& whole, long first, long count, const fs::path& path, int progress) {
+Outcome open_mutations(const Parts& whole, long first, long count, const fs::path& path,
+                       int progress) {
   Outcome outcome;
   for (long i = first; i < count; ++i) {
     EXPECT_EQ(::write(progress, &i, sizeof i), static_cast<ssize_t>(sizeof i));
@@ -318,8 +321,8 @@ void open_mutations_apart(const fs::path& file, const Parts& whole, long count,
     }
     Random random(static_cast<std::uint64_t>(at));
     Parts parts = whole;
-    ADD_FAILURE() << file.filename().string() << ", mutation " << at << ", " << mutate(parts, random)
-                  << ": ended with status " << status;
+    ADD_FAILURE() << file.filename().string() << ", mutation " << at << ", "
+                  << mutate(parts, random) << ": ended with status " << status;
     first = at + 1;
   }
 }
