@@ -28,7 +28,7 @@ mkdir -p "$results"
 say "design i3, ladder $ladder: each next rung compiles while this one decodes"
 # Past end tokens, so that all boundaries are crossed whatever the model would rather say; the
 # penalty keeps so small a model from telling the same paragraph again.
-"$ahead" run "$model" "Once upon a time" --design i3 --ladder "$ladder" --max-new-tokens 300 \
+"$ahead" run "$model" "Once upon a time" --raw --design i3 --ladder "$ladder" --max-new-tokens 300 \
   --ignore-eos --repetition-penalty 1.1 \
   --json "$results/story.json" --trace "$results/story.trace.json"
 say "boundaries crossed"

@@ -217,7 +217,7 @@ class Batch(CliTest):
                  "The keeper wrote"]
         prompts = self.file("prompts.txt", "\n".join(lines).encode())
         # One form and f32: no tie turns with who else runs, or with when a compile ends.
-        options = ["--ladder", "16,32,64", "--max-new-tokens", "24", "--ignore-eos", "--kv-type",
+        options = ["--raw", "--ladder", "16,32,64", "--max-new-tokens", "24", "--ignore-eos", "--kv-type",
                    "f32", "--schedule", "one-ahead"]
         json_file = self.path("batch.json")
         done = ahead("run", TINY, "--batch", prompts, *options, "--json", json_file)
