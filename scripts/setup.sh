@@ -216,7 +216,9 @@ fetch_runtime() {
 fetch_crates() {
   local manifest="$root/src/text/chat_template/Cargo.toml"
   has_cargo || die "there is no cargo from Rust 1.85 on; on Debian 12 install cargo-web and rustc-web."
-  cargo fetch --locked --offline --quiet --manifest-path "$manifest" >/dev/null 2>&1 </dev/null && return
+  # `cargo fetch --offline` is content with nothing; this wants every crate.
+  cargo metadata --locked --offline --format-version 1 --manifest-path "$manifest" \
+    >/dev/null 2>&1 </dev/null && return
   say "fetching the crates of the chat templates' engine …"
   if ! cargo fetch --locked --quiet --manifest-path "$manifest" >"$log" 2>&1 </dev/null; then
     tail -n 15 "$log" >&2

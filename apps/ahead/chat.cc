@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -224,7 +225,7 @@ void Chat::tell_turn(const RunResult& result) {
   std::string rate;
   if (result.time_s.decode > 0 && tokens.generated > 1) {
     const double a_second = static_cast<double>(tokens.generated - 1) / result.time_s.decode;
-    rate = ", " + std::to_string(static_cast<int>(a_second + 0.5)) + " a second";
+    rate = ", " + std::to_string(std::lround(a_second)) + " a second";
   }
   const std::int64_t rung = tokens.by_rung.empty() ? 0 : tokens.by_rung.rbegin()->first;
   tell("[" + std::to_string(tokens.generated) + " tokens" + rate + ", first after " +

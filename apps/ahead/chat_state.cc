@@ -73,10 +73,12 @@ void ChatState::load(const std::string& name, std::string_view json) {
     } else if (role == "user" || role == "assistant") {
       said.push_back({role, text});
     } else {
-      throw Error(ErrorKind::kInvalidArgument,
-                  name + " has a message of role '" + role +
-                      "' in the middle, and a chat goes on from questions and answers; run it "
-                      "with 'ahead run --messages'");
+      std::string what = name;
+      what.append(" has a message of role '").append(role);
+      what.append(
+          "' in the middle, and a chat goes on from questions and answers; run it with "
+          "'ahead run --messages'");
+      throw Error(ErrorKind::kInvalidArgument, what);
     }
   }
   system_ = std::move(system);
@@ -102,9 +104,11 @@ std::string Thoughts::take(std::string_view piece) {
     if (at != std::string::npos) {
       const std::string before = held_.substr(0, at);
       if (show_ == Show::kPlain) {
-        out += before + std::string(mark);
+        out += before;
+        out += mark;
       } else if (show_ == Show::kDimmed) {
-        out += inside_ ? before + kUndim : before + kDim;
+        out += before;
+        out += inside_ ? kUndim : kDim;
       } else if (!inside_) {
         out += before;
       }

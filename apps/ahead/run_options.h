@@ -13,7 +13,7 @@
 #include "ahead/llm_pipeline.h"
 #include "prompt.h"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): CLI11's name
 class App;
 }
 

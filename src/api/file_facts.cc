@@ -27,7 +27,7 @@ std::string tokenizer_in(const model::GgufHeader& header, std::string& refusal) 
   const std::string model = string_in(header, "tokenizer.ggml.model");
   const std::string pre = string_in(header, "tokenizer.ggml.pre");
   if (model == "llama") return "SentencePiece (tokenizer.ggml.model 'llama')";
-  const std::string named = "tokenizer.ggml.model " + in_quotes(model) + ", pre " + in_quotes(pre);
+  std::string named = "tokenizer.ggml.model " + in_quotes(model) + ", pre " + in_quotes(pre);
   if (model != "gpt2") {
     if (refusal.empty()) refusal = "has a tokenizer that is not known (" + named + ")";
     return named;

@@ -107,63 +107,62 @@ TEST(OpenVinoBackend, JoinedBodiesStoreWhatPartsStoreInF16) {
 }
 
 /// A graph of two pauses, whose answers reach the result, or of which one does not.
-class Pausing {
- public:
+struct Pausing {
   explicit Pausing(bool both = true) {
-    const auto x = std::make_shared<ov::op::v0::Parameter>(ov::element::f32, ov::Shape{2});
+    const auto x = std::make_shared<ov::op::v0::Parameter>(ov::element::f32, ov::Shape{1, 1, 1, 2});
     const auto first = std::make_shared<graph::Pause>(ov::OutputVector{x, x, x}, 0);
     const auto between = std::make_shared<ov::op::v0::Abs>(first);
     const auto second =
         std::make_shared<graph::Pause>(ov::OutputVector{between, between, between}, 1);
     const ov::Output<ov::Node> end = both ? second->output(0) : between->output(0);
-    for (const auto& pause : {first, second}) pause->set_handler(relay_);
-    model_ = core_.compile_model(
+    for (const auto& pause : {first, second}) pause->set_handler(relay);
+    model = core.compile_model(
         std::make_shared<ov::Model>(ov::ResultVector{std::make_shared<ov::op::v0::Result>(end)},
                                     ov::ParameterVector{x}),
         "CPU", ov::hint::inference_precision(ov::element::f32), ov::inference_num_threads(1),
         ov::num_streams(1));
-    request_ = std::make_unique<OpenVinoRequest>(
-        OpenVinoRequest::Options{.model = model_, .weights = none_, .pauses = 2, .relay = relay_});
-    request_->bind_input(0, {ElementType::kF32, {2}, x_});
-    request_->bind_output(0, {ElementType::kF32, {2}, y_});
+    request = std::make_unique<OpenVinoRequest>(
+        OpenVinoRequest::Options{.model = model, .weights = none, .pauses = 2, .relay = relay});
+    request->bind_input(0, {ElementType::kF32, {1, 1, 1, 2}, input});
+    request->bind_output(0, {ElementType::kF32, {1, 1, 1, 2}, output});
     for (std::size_t pause = 0; pause < 2; ++pause) {
-      request_->bind_input(1 + pause, {ElementType::kF32, {2}, answers_[pause]});
+      request->bind_input(1 + pause, {ElementType::kF32, {1, 1, 1, 2}, answers[pause]});
       for (std::size_t value = 0; value < 3; ++value) {
         // The first as f32, the others as f16.
         const bool f32 = value == 0;
-        void* to = f32 ? static_cast<void*>(values_[pause]) : static_cast<void*>(rounded_[pause]);
-        request_->bind_output(1 + 3 * pause + value,
-                              {f32 ? ElementType::kF32 : ElementType::kF16, {2}, to});
+        void* to = f32 ? static_cast<void*>(values[pause]) : static_cast<void*>(rounded[pause]);
+        request->bind_output(1 + 3 * pause + value,
+                             {f32 ? ElementType::kF32 : ElementType::kF16, {1, 1, 1, 2}, to});
       }
     }
   }
 
-  ov::Core core_;
-  std::shared_ptr<PauseRelay> relay_ = std::make_shared<PauseRelay>();
-  ov::CompiledModel model_;
-  std::vector<ov::Tensor> none_;
-  std::unique_ptr<OpenVinoRequest> request_;
-  float x_[2] = {1.0F, 1.0F / 3};
-  float y_[2] = {};
-  float answers_[2][2] = {};
-  float values_[2][2] = {};
-  ov::float16 rounded_[2][2] = {};
+  ov::Core core;
+  std::shared_ptr<PauseRelay> relay = std::make_shared<PauseRelay>();
+  ov::CompiledModel model;
+  std::vector<ov::Tensor> none;
+  std::unique_ptr<OpenVinoRequest> request;
+  float input[2] = {1.0F, 1.0F / 3};
+  float output[2] = {};
+  float answers[2][2] = {};
+  float values[2][2] = {};
+  ov::float16 rounded[2][2] = {};
 };
 
 TEST(OpenVinoRequest, ValuesGoOutAndAnAnswerComesInAtEveryPause) {
   Pausing graph;
   std::vector<std::size_t> pauses;
-  graph.request_->run([&](std::size_t pause) {
+  graph.request->run([&](std::size_t pause) {
     pauses.push_back(pause);
-    graph.answers_[pause][0] = pause == 0 ? -5.0F : 2 * graph.values_[1][0];
-    graph.answers_[pause][1] = pause == 0 ? -6.0F : 2 * graph.values_[1][1];
+    graph.answers[pause][0] = pause == 0 ? -5.0F : 2 * graph.values[1][0];
+    graph.answers[pause][1] = pause == 0 ? -6.0F : 2 * graph.values[1][1];
   });
   EXPECT_THAT(pauses, testing::ElementsAre(0, 1));
-  EXPECT_FLOAT_EQ(graph.values_[0][1], 1.0F / 3);
-  EXPECT_EQ(static_cast<float>(graph.rounded_[0][1]), static_cast<float>(ov::float16(1.0F / 3)));
-  EXPECT_FLOAT_EQ(graph.values_[1][0], 5);
-  EXPECT_FLOAT_EQ(graph.y_[0], 10);
-  EXPECT_FLOAT_EQ(graph.y_[1], 12);
+  EXPECT_FLOAT_EQ(graph.values[0][1], 1.0F / 3);
+  EXPECT_EQ(static_cast<float>(graph.rounded[0][1]), static_cast<float>(ov::float16(1.0F / 3)));
+  EXPECT_FLOAT_EQ(graph.values[1][0], 5);
+  EXPECT_FLOAT_EQ(graph.output[0], 10);
+  EXPECT_FLOAT_EQ(graph.output[1], 12);
 }
 
 TEST(OpenVinoRequest, AnErrorAtAPauseIsTheRunsAsItStandsAndNoFurtherPauseIsCalled) {
@@ -174,21 +173,21 @@ TEST(OpenVinoRequest, AnErrorAtAPauseIsTheRunsAsItStandsAndNoFurtherPauseIsCalle
     throw Error(ErrorKind::kDevice, "the attention of layer 0 failed");
   };
   try {
-    graph.request_->run(failing);
+    graph.request->run(failing);
     ADD_FAILURE() << "the run ended well";
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(), "the attention of layer 0 failed");
   }
   EXPECT_EQ(calls, 1);
-  graph.request_->run([&](std::size_t pause) { graph.answers_[pause][0] = 3; });
-  EXPECT_FLOAT_EQ(graph.y_[0], 3);
+  graph.request->run([&](std::size_t pause) { graph.answers[pause][0] = 3; });
+  EXPECT_FLOAT_EQ(graph.output[0], 3);
 }
 
 // Such as after an error of the device's own that got lost on the way.
 TEST(OpenVinoRequest, ARunThatEndsBeforeItsLastPauseIsAnError) {
   Pausing graph(/*both=*/false);
   try {
-    graph.request_->run([](std::size_t) {});
+    graph.request->run([](std::size_t) {});
     ADD_FAILURE() << "the run ended well";
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), testing::HasSubstr("at pause 1 of 2"));

@@ -9,6 +9,8 @@ Pause::Pause(const ov::OutputVector& values, std::size_t index) : Op(values), in
 
 void Pause::validate_and_infer_types() {
   ov::PartialShape answer = get_input_partial_shape(0);
+  NODE_VALIDATION_CHECK(this, answer.size() == 4 && get_input_partial_shape(2).size() == 4,
+                        "a pause takes values of [1, tokens, heads, size]");
   answer[3] = get_input_partial_shape(2)[3];
   set_output_type(0, get_input_element_type(0), answer);
 }

@@ -30,7 +30,8 @@ inline std::shared_ptr<const model::Decoder> small_decoder(const std::vector<flo
     parameter->set_friendly_name(name);
     return parameter;
   };
-  const auto reshape = [](const ov::Output<ov::Node>& value, std::vector<std::int64_t> shape) {
+  const auto reshape = [](const ov::Output<ov::Node>& value,
+                          const std::vector<std::int64_t>& shape) {
     return std::make_shared<ov::op::v1::Reshape>(
         value, Constant::create(ov::element::i64, {shape.size()}, shape), false);
   };

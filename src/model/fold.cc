@@ -2,6 +2,8 @@
 #include "model/fold.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -90,7 +92,7 @@ std::map<std::string, Shapes> shapes_with(const ov::Model& graph, std::int64_t t
 ov::PartialShape merged(const ov::PartialShape& a, const ov::PartialShape& b) {
   if (a.is_dynamic() || b.is_dynamic() || a.size() != b.size()) return ov::PartialShape::dynamic();
   ov::PartialShape shape = a;
-  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+  for (std::ptrdiff_t axis = 0; axis < std::ssize(shape); ++axis) {
     if (a[axis] != b[axis]) shape[axis] = ov::Dimension::dynamic();
   }
   return shape;
@@ -104,8 +106,8 @@ std::optional<Pattern> target_of(const Shapes& few, const Shapes& many) {
   }
   if (few.in.size() > few.out.size() || few.out.size() != many.out.size()) return std::nullopt;
   Pattern target;
-  const std::size_t in_front = few.out.size() - few.in.size();
-  for (std::size_t axis = 0; axis < few.out.size(); ++axis) {
+  const std::ptrdiff_t in_front = std::ssize(few.out) - std::ssize(few.in);
+  for (std::ptrdiff_t axis = 0; axis < std::ssize(few.out); ++axis) {
     if (few.out[axis] == many.out[axis]) {
       target.push_back(few.out[axis].get_length());
       continue;

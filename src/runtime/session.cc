@@ -526,7 +526,7 @@ class Session::Run {
                             .rung = record.to,
                             .tokens = row.live(),
                             .seconds = record.wait_s};
-    recorder_.boundary(std::move(record), begin);
+    recorder_.boundary(record, begin);
     report(progress);
   }
 

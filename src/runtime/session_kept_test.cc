@@ -129,7 +129,6 @@ TEST(KeptCache, ARingThatCameRoundIsNotGoneBackOver) {
   const std::size_t live = kept.tokens.size();
   const auto expected = [](const Tokens& prompt) {
     FakeModel model(20);
-    Tokens tokens = prompt;
     std::vector<float> logits;
     for (const std::int32_t token : prompt) logits = model.feed(token);
     Tokens made;

@@ -173,8 +173,8 @@ std::string random_value(std::uint32_t type, const std::string& before, Random& 
       return bytes;
     default: {  // near to what it was
       bytes = before.size() == bytes.size() ? before : bytes;
-      bytes[random() % std::min<std::size_t>(bytes.size(), 2)] ^=
-          static_cast<char>(1U << (random() % 8));
+      char& byte = bytes[random() % std::min<std::size_t>(bytes.size(), 2)];
+      byte = static_cast<char>(static_cast<unsigned char>(byte) ^ (1U << (random() % 8)));
       return bytes;
     }
   }
