@@ -328,7 +328,7 @@ main() {
   install_packages "$packages"
   find_python
   fetch_runtime
-  [[ "$packages" == tools ]] || fetch_crates
+  fetch_crates
   if $tests; then make_test_files; fi
   if $models; then fetch_models; fi
   say "ready: $deps"
