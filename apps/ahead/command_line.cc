@@ -19,6 +19,7 @@
 #include "failure.h"
 #include "inspect_command.h"
 #include "interrupt.h"
+#include "lab_command.h"
 #include "output.h"
 #include "plan_command.h"
 #include "report.h"
@@ -36,6 +37,7 @@ constexpr const char* kExamples = R"(Examples:
   ahead plan --profile profiles/npu5010-compiler.json
   ahead designs
   ahead sim --seeds 1..2000
+  ahead lab run campaigns/quick.toml
 
 ahead COMMAND --help says more.)";
 
@@ -118,6 +120,7 @@ int run_command_line(int argc, const char* const* argv) {
     add_plan_command(app);
     add_designs_command(app);
     add_sim_command(app);
+    add_lab_command(app);
     app.footer(kExamples);  // After the commands, which would inherit it.
     check_command(app, std::span(argv, static_cast<std::size_t>(argc)).subspan(argc > 0 ? 1 : 0));
     return parse(app, err, argc, argv);

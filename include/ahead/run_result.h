@@ -157,6 +157,10 @@ struct RunResult {
     double kv_allocation = 0;
     /// foreground_compile + prefill + decode + boundary_wait + migration.
     double critical_path = 0;
+    /// What first runs of programs took beyond the median of their other runs, as far as they had
+    /// any: a device packs weights and makes kernels in them. Parts of prefill and of decode.
+    double first_runs_prefill = 0;
+    double first_runs_decode = 0;
   } time_s;
 
   std::vector<CompileRecord> compiles;

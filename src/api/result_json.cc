@@ -72,7 +72,8 @@ Json time_object(const RunResult& result) {
           {"boundary_wait", time.boundary_wait},
           {"migration", time.migration},
           {"kv_allocation", time.kv_allocation},
-          {"critical_path", time.critical_path}};
+          {"critical_path", time.critical_path},
+          {"first_runs", {{"prefill", time.first_runs_prefill}, {"decode", time.first_runs_decode}}}};
 }
 
 Json compile_object(const CompileRecord& compile) {

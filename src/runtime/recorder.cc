@@ -43,15 +43,19 @@ void Recorder::waited(const Wait& wait) {
   span("device", "wait for " + to_string(wait.shape), wait.begin);
 }
 
-void Recorder::prefilled(TimePoint begin, std::int64_t rung, std::int64_t tokens) {
-  result_.time_s.prefill += to_seconds(now() - begin);
-  span("device", "prefill@" + std::to_string(rung), begin,
+void Recorder::prefilled(TimePoint begin, const graph::ProgramShape& shape, std::int64_t tokens) {
+  const double seconds = to_seconds(now() - begin);
+  result_.time_s.prefill += seconds;
+  runs_[shape].push_back(seconds);
+  span("device", "prefill@" + std::to_string(shape.rung), begin,
        {{"tokens", static_cast<double>(tokens)}});
 }
 
-void Recorder::stepped(TimePoint begin, std::span<const std::int64_t> rungs) {
+void Recorder::stepped(TimePoint begin, const graph::ProgramShape& shape,
+                       std::span<const std::int64_t> rungs) {
   const double seconds = to_seconds(now() - begin);
   result_.time_s.decode += seconds;
+  runs_[shape].push_back(seconds);
   for (const std::int64_t rung : rungs) {
     RungTokens& tokens = result_.tokens.by_rung[rung];
     ++tokens.count;
@@ -113,14 +117,29 @@ void Recorder::memory(const Memory& held) {
                     .end_s = since_begin(time),
                     .counter = true,
                     .numbers = {{"reserved", static_cast<double>(held.reserved_bytes)}}};
+  sample.numbers.emplace_back("live", static_cast<double>(held.live_bytes));
   if (held.committed_bytes >= 0) {
     sample.numbers.emplace_back("committed", static_cast<double>(held.committed_bytes));
   }
   result_.trace.push_back(std::move(sample));
 }
 
+void Recorder::close_first_runs() {
+  for (auto& [shape, runs] : runs_) {
+    if (runs.size() < 2) continue;
+    const double first = runs.front();
+    const auto middle = runs.begin() + 1 + static_cast<std::ptrdiff_t>((runs.size() - 1) / 2);
+    std::nth_element(runs.begin() + 1, middle, runs.end());
+    double& sum =
+        shape.tokens == 1 ? result_.time_s.first_runs_decode : result_.time_s.first_runs_prefill;
+    sum += std::max(0.0, first - *middle);
+  }
+  runs_.clear();
+}
+
 void Recorder::finish(const std::vector<compile::CompileLog>& log) {
   flush_steps();
+  close_first_runs();
   if (memory_begin_ >= TimePoint(0)) {
     memory(memory_);
     const double seconds = to_seconds(memory_since_ - memory_begin_);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,10 +39,11 @@ class Recorder {
   };
   void waited(const Wait& wait);
 
-  /// A prefill chunk or a decode step ended now.
-  void prefilled(TimePoint begin, std::int64_t rung, std::int64_t tokens);
-  /// `rungs` has one entry a sequence that took the step.
-  void stepped(TimePoint begin, std::span<const std::int64_t> rungs);
+  /// A prefill chunk ended now: `tokens` of the prompt, through the program of this shape.
+  void prefilled(TimePoint begin, const graph::ProgramShape& shape, std::int64_t tokens);
+  /// A decode step ended now; `rungs` has one entry a sequence that took it.
+  void stepped(TimePoint begin, const graph::ProgramShape& shape,
+               std::span<const std::int64_t> rungs);
   void first_token();
   void boundary(BoundaryRecord record, TimePoint begin);
 
@@ -64,9 +66,14 @@ class Recorder {
     double seconds = 0;
   };
 
+  /// What a program's runs took, in order.
+  using Runs = std::vector<double>;
+  void close_first_runs();
+
   const Clock& clock_;
   RunResult& result_;
   const TimePoint begin_;
+  std::map<graph::ProgramShape, Runs> runs_;
   std::vector<Waited> waits_;
   Memory memory_;
   TimePoint memory_begin_{-1};  ///< negative: no cache yet

@@ -29,7 +29,7 @@ class RecorderTest : public testing::Test {
   void step(Recorder& recorder, std::int64_t rung) {
     const TimePoint begin = clock.now();
     clock.advance(milliseconds(1));
-    recorder.stepped(begin, std::array{rung});
+    recorder.stepped(begin, {.rung = rung}, std::array{rung});
   }
 
   [[nodiscard]] std::vector<TraceEvent> events(const std::string& row, bool counter = false) const {
@@ -48,6 +48,28 @@ TEST_F(RecorderTest, TimeCountsFromTheRequestsBegin) {
   const Recorder recorder(clock, result);
   EXPECT_NEAR(recorder.since_begin(milliseconds(1250)), 0.25, kExact);
   EXPECT_EQ(recorder.now(), milliseconds(1000));
+}
+
+// A device packs weights and makes kernels in the first run of a program.
+TEST_F(RecorderTest, WhatFirstRunsTakeBeyondTheOthersIsTold) {
+  Recorder recorder(clock, result);
+  const auto run = [&](int took_ms, const ProgramShape& shape) {
+    const TimePoint begin = clock.now();
+    clock.advance(milliseconds(took_ms));
+    if (shape.tokens == 1) {
+      recorder.stepped(begin, shape, std::array{shape.rung});
+    } else {
+      recorder.prefilled(begin, shape, shape.tokens);
+    }
+  };
+  for (const int took_ms : {230, 60, 61, 59}) run(took_ms, kPrefill32);
+  run(500, {.tokens = 64, .rung = 64});  // once: nobody knows what of it was the first run's
+  for (const int took_ms : {9, 7, 8}) run(took_ms, kDecode32);
+  for (const int took_ms : {5, 7}) run(took_ms, kDecode64);  // not slower than the others
+  recorder.finish({});
+  EXPECT_NEAR(result.time_s.first_runs_prefill, 0.170, kExact);
+  EXPECT_NEAR(result.time_s.first_runs_decode, 0.001, kExact);
+  EXPECT_NEAR(result.time_s.prefill, 0.910, kExact) << "they stay a part of it";
 }
 
 TEST_F(RecorderTest, WaitsAreForegroundCompileOrBoundaryWait) {
@@ -237,7 +259,7 @@ TEST_F(RecorderTest, TheCriticalPathIsTheSumOfItsParts) {
   clock.advance(milliseconds(10));
   recorder.waited({.shape = kPrefill32, .begin = milliseconds(1000)});
   clock.advance(milliseconds(2));
-  recorder.prefilled(milliseconds(1010), 32, 16);
+  recorder.prefilled(milliseconds(1010), kPrefill32, 16);
   step(recorder, 32);
   clock.advance(milliseconds(4));
   recorder.waited({.shape = kDecode64, .begin = milliseconds(1013), .at_boundary = true});

@@ -234,7 +234,7 @@ class Session::Run {
                                           .values = prefill_->logits(0)});
     }
     if (valid == chunk) learn_step(prefill_->shape(), begin);
-    recorder_.prefilled(begin, rung, valid);
+    recorder_.prefilled(begin, prefill_->shape(), valid);
     sample_new_blocks();
     report({.kind = Progress::Kind::kPrefill,
             .row = row.number(),
@@ -385,7 +385,7 @@ class Session::Run {
     const bool one_rung = std::all_of(step_rungs_.begin(), step_rungs_.end(),
                                       [&](auto rung) { return rung == step_rungs_.front(); });
     if (one_rung) learn_step(decode_->shape(), begin);
-    recorder_.stepped(begin, step_rungs_);
+    recorder_.stepped(begin, decode_->shape(), step_rungs_);
     sample_new_blocks();
     // Behind the steps that follow a switch, not all at once beside the first.
     constexpr std::int64_t kStepsAFree = 2;

@@ -4,7 +4,7 @@
 //
 // Needs node-llama-cpp 3.21.1 as llamacpp.mjs does. One thread, the cache in f16.
 import fs from "node:fs";
-import {getLlama} from "node-llama-cpp";
+
 
 const [, , modelPath, oursPath] = process.argv;
 const ours = JSON.parse(fs.readFileSync(oursPath, "utf8"));

@@ -33,7 +33,7 @@ CLEAN = {
     "src/runtime/session.h": PURPOSE + '#include "compile/backend.h"\n#include "kv/cache.h"\n',
     "src/text/tokenizer.h": PURPOSE + "#include <openvino/runtime/core.hpp>\n",
     "src/sim/device.h": PURPOSE + '#include "runtime/session.h"\n#include "compile/backend.h"\n',
-    "src/lab/campaign.h": PURPOSE + '#include "runtime/session.h"\n#include "ahead/api.h"\n',
+    "src/lab/campaign.h": PURPOSE + '#include "base/clock.h"\n#include "ahead/api.h"\n',
     "src/api/pipeline.cc": PURPOSE + '#include "runtime/session.h"\n#include "model/decoder.h"\n'
                                      "std::thread::id id;\n",
     "src/api/CMakeLists.txt": "ahead_room(api SOURCES pipeline.cc)\n",

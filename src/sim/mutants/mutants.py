@@ -112,8 +112,8 @@ MUTANTS = (
     # A move that took nobody's time is not told of.
     Mutant("forgets_move", "accounts", ((
         "runtime/session.cc",
-        "recorder_.boundary(std::move(record), begin);",
-        "if (record.wait_s > 0 || record.row > 0) recorder_.boundary(std::move(record), begin);"),)),
+        "recorder_.boundary(record, begin);",
+        "if (record.wait_s > 0 || record.row > 0) recorder_.boundary(record, begin);"),)),
 
     # A window reaches one token too far back.
     Mutant("widens_window", "error", ((
