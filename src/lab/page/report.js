@@ -195,7 +195,7 @@
       verdict: !effect.apart ? "not told apart" : (effect.difference < 0) === (effect.better === "less") ? "better" : "worse"}));
     if (!rows.length) return;
     figure(section, "Effects in percent of the first arm's mean, with 95 % intervals. Where a line touches 0, the arms are not told apart.", {
-      data: {values: rows}, height: {step: 22},
+      data: {values: rows}, height: 26 * rows.length,
       encoding: {y: {field: "effect", type: "nominal", title: null, sort: rows.map((row) => row.effect), axis: {labelLimit: Math.max(120, Math.min(420, section.clientWidth * 0.5))}},
                  color: {field: "verdict", type: "nominal", title: null, scale: {domain: ["better", "worse", "not told apart"], range: ["#009e73", "#d55e00", "#8a8a8a"]}}},
       layer: [
