@@ -3,7 +3,7 @@
 # The only part of Ahead that touches the network. Idempotent: what is there already is left alone.
 #
 # usage: scripts/setup.sh [--tests] [--tools] [--models]
-#   --tests  also .deps/venv, .deps/test-ir, .deps/test-qwen2.gguf and .deps/tiny-gguf for the tests
+#   --tests  also chromium, .deps/venv, .deps/test-ir, .deps/test-qwen2.gguf and .deps/tiny-gguf for the tests
 #   --tools  also clang-format-16 and clang-tidy-16, which scripts/lint.sh needs
 #   --models also larger models, 1.9 GB, into .deps/models/: for benchmarks, no test needs them
 # environment:
@@ -65,6 +65,7 @@ packages_wanted() {
     libssl-dev libedit-dev libtomlplusplus-dev libboost-dev
   # Debian's rustc is too old; these are of the same release.
   if ! has_cargo; then printf '%s\n' cargo-web rustc-web; fi
+  if ${tests:-false}; then printf '%s\n' chromium; fi
   if [[ "$1" == tools ]]; then printf '%s\n' clang-format-16 clang-tidy-16; fi
 }
 

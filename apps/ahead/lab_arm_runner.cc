@@ -103,8 +103,13 @@ std::string file_name(std::string name) {
   return name;
 }
 
-/// The text is the model's affair, and long; that two runs wrote the same is worth knowing.
+/// The text is the model's affair, and long; that two runs wrote the same is worth knowing. Where
+/// the model lies is this machine's affair.
 void shorten(Json& result) {
+  if (result.contains("model")) {
+    Json& path = result["model"]["path"];
+    path = fs::path(path.get<std::string>()).filename().string();
+  }
   const auto output = result.find("output");
   if (output == result.end()) return;
   // FNV-1a (Fowler, Noll, Vo).
@@ -118,6 +123,17 @@ void shorten(Json& result) {
 }
 
 }  // namespace
+
+/// Without the paths of this machine.
+std::string without_paths(std::string text, const lab::Places& places) {
+  for (const auto& [path, name] :
+       {std::pair(places.here, "{here}"), std::pair(places.deps, "{deps}")}) {
+    for (std::size_t at = 0; !path.empty() && (at = text.find(path, at)) != std::string::npos;) {
+      text.replace(at, path.size(), name);
+    }
+  }
+  return text;
+}
 
 /// One run and what becomes of it.
 struct ArmRunner::Attempt {
@@ -265,6 +281,7 @@ std::optional<lab::RunRecord> ArmRunner::run(const lab::RunKey& key) {
     }
   }
   attempt.add_process(load_before);
+  attempt.run.error = without_paths(attempt.run.error, options_.places);
   return attempt.run;
 }
 

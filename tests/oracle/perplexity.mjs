@@ -2,9 +2,14 @@
 //
 //   build/release/perplexity MODEL.gguf > ours.json && node perplexity.mjs MODEL.gguf ours.json
 //
-// Needs node-llama-cpp 3.21.1 as llamacpp.mjs does. One thread, the cache in f16.
+// Needs node-llama-cpp 3.21.1 as llamacpp.mjs does, or PEERS_DIR, the folder that lab/peers/setup.sh
+// made. One thread, the cache in f16.
 import fs from "node:fs";
+import {pathToFileURL} from "node:url";
 
+const peers = process.env.PEERS_DIR;
+const {getLlama} = await import(
+  peers ? pathToFileURL(`${peers}/node_modules/node-llama-cpp/dist/index.js`).href : "node-llama-cpp");
 
 const [, , modelPath, oursPath] = process.argv;
 const ours = JSON.parse(fs.readFileSync(oursPath, "utf8"));
