@@ -185,7 +185,7 @@ const lab::Arm& ArmRunner::arm(const std::string& name) const {
 
 std::vector<std::string> ArmRunner::ahead_words(const lab::Set& set, const lab::Arm& arm) const {
   const auto values = lab::values_of(set, options_.places);
-  std::vector<std::string> words{options_.program, "run", values.at("model")};
+  std::vector<std::string> words{options_.places.ahead, "run", values.at("model")};
   const auto add = [&](const std::vector<std::string>& more) {
     words.insert(words.end(), more.begin(), more.end());
   };

@@ -13,7 +13,6 @@
 namespace ahead::cli {
 
 struct ArmRunnerOptions {
-  std::string program;  ///< ahead itself
   lab::Places places;
   std::string history_folder;  ///< where arms keep what their runs took
   std::stop_token stop;

@@ -78,7 +78,8 @@ lab::Places places_of(const std::string& campaign) {
   const char* const deps = std::getenv("DEPS_DIR");
   return {.here = here.string(),
           .deps = deps != nullptr && *deps != '\0' ? fs::absolute(deps).string()
-                                                   : (here.parent_path() / ".deps").string()};
+                                                   : (here.parent_path() / ".deps").string(),
+          .ahead = program()};
 }
 
 /// What was asked for at the command line becomes part of the campaign.
@@ -165,8 +166,7 @@ void run(const RunFlags& flags) {
   const std::string folder = flags.folder.empty() ? "results/" + campaign.name : flags.folder;
   const InterruptWatch watch;
   Outlet err(STDERR_FILENO);
-  ArmRunner runner(campaign, {.program = program(),
-                              .places = places_of(flags.campaign),
+  ArmRunner runner(campaign, {.places = places_of(flags.campaign),
                               .history_folder = folder + "/history",
                               .stop = watch.token()});
   runner.check();

@@ -55,7 +55,8 @@ std::vector<std::string> expand(const std::vector<std::string>& texts,
 }
 
 std::map<std::string, std::string> values_of(const Set& set, const Places& places) {
-  std::map<std::string, std::string> values{{"here", places.here}, {"deps", places.deps}};
+  std::map<std::string, std::string> values{
+      {"here", places.here}, {"deps", places.deps}, {"ahead", places.ahead}};
   for (const auto& [name, value] : set.values) values[name] = expand(value, values);
   const Protocol& protocol = set.protocol;
   values["model"] = expand(set.model, values);

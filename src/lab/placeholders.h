@@ -16,11 +16,12 @@ namespace ahead::lab {
 [[nodiscard]] std::vector<std::string> expand(const std::vector<std::string>& texts,
                                               const std::map<std::string, std::string>& values);
 
-/// What a set's arms may name: here (the campaign's folder), deps, model, prompt_tokens, tokens,
-/// ladder, cores, threads, forced, and the set's own values.
+/// What a set's arms may name: here (the campaign's folder), deps, ahead (the program), model,
+/// prompt_tokens, tokens, ladder, cores, threads, forced, and the set's own values.
 struct Places {
   std::string here;
   std::string deps;
+  std::string ahead;
 };
 [[nodiscard]] std::map<std::string, std::string> values_of(const Set& set, const Places& places);
 

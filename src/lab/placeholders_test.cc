@@ -31,7 +31,7 @@ TEST(Placeholders, ASetsValues) {
   set.protocol.cores = {0, 1};
   set.protocol.ladder = {256, 512};
   set.protocol.tokens = 9;
-  const auto values = values_of(set, {.here = "/c", .deps = "/d"});
+  const auto values = values_of(set, {.here = "/c", .deps = "/d", .ahead = "/a"});
   EXPECT_EQ(values.at("model"), "/d/m.gguf");
   EXPECT_EQ(values.at("ir"), "/c/ir");
   EXPECT_EQ(values.at("cores"), "0,1");
