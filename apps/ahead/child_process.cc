@@ -29,7 +29,7 @@ constexpr std::chrono::milliseconds kLook{20};
 constexpr std::chrono::milliseconds kBetweenSamples{100};
 constexpr std::chrono::seconds kGrace{5};
 /// Samples of memory that are kept: where there are more, every second one goes.
-constexpr std::size_t kMostSamples = 400;
+constexpr std::size_t kMostSamples = 120;
 
 struct Pipe {
   Pipe() {
