@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -129,7 +130,7 @@ RunFlags kept_flags(const std::string& text) {
 }
 
 std::string time_words(double seconds) {
-  const auto whole = static_cast<long>(seconds + 0.5);
+  const auto whole = std::lround(seconds);
   if (whole < 90) return std::to_string(whole) + " s";
   if (whole < 5400) return std::to_string((whole + 30) / 60) + " min";
   return std::to_string(whole / 3600) + " h " + std::to_string(whole % 3600 / 60) + " min";

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cmath>
 #include <cstdlib>
 #include <ctime>
 #include <fstream>
@@ -45,7 +46,7 @@ std::string machine() {
   text << ", " << (has.empty() ? "no AVX2" : has);
   const double gib = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) *
                      static_cast<double>(::sysconf(_SC_PAGESIZE)) / (1 << 30);
-  text << ", " << static_cast<int>(gib + 0.5) << " GiB";
+  text << ", " << std::lround(gib) << " GiB";
   return text.str();
 }
 

@@ -2,6 +2,8 @@
 #include "line_reader.h"
 
 #include <editline/readline.h>
+#include <poll.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -36,6 +38,15 @@ class PlainLines final : public LineReader {
   }
 };
 
+/// Whether Ctrl-D was typed while nobody read, such as at the end of an answer. Once a line is
+/// edited the terminal gives it as a NUL, of which libedit makes nothing.
+bool ended_before_asked() {
+  pollfd terminal{STDIN_FILENO, POLLIN, 0};
+  int bytes = 0;
+  if (::poll(&terminal, 1, 0) != 1 || ::ioctl(STDIN_FILENO, FIONREAD, &bytes) != 0) return false;
+  return bytes == 0;
+}
+
 class EditedLines final : public LineReader {
  public:
   EditedLines() {
@@ -45,6 +56,7 @@ class EditedLines final : public LineReader {
 
   std::optional<std::string> read() override {
     return joined([](const char* prompt) -> std::optional<std::string> {
+      if (ended_before_asked()) return std::nullopt;
       const std::unique_ptr<char, void (*)(void*)> line(readline(prompt), std::free);
       if (line == nullptr) return std::nullopt;
       if (*line != '\0') add_history(line.get());

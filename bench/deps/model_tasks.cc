@@ -13,7 +13,7 @@ namespace ahead::bench {
 namespace {
 
 std::size_t bytes_of(const ov::Output<ov::Node>& value) {
-  const ov::PartialShape shape = value.get_partial_shape();
+  const ov::PartialShape& shape = value.get_partial_shape();
   std::size_t elements = 1;
   if (shape.rank().is_static()) {
     for (const auto& dim : shape)

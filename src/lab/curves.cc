@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kMostSamples = 240;
 /// Spans of one name that are no further apart are one.
-constexpr double kJoin_s = 0.05;
+constexpr double kJoinSeconds = 0.05;
 
 double rounded(double seconds) { return std::round(seconds * 1e5) / 1e5; }
 
@@ -32,7 +32,7 @@ void add_span(const Json& event, Json& timeline) {
   const auto name = event.at("name").get<std::string>();
   if (row == "device" && !timeline.empty()) {
     Json& last = timeline.back();
-    if (last[0] == row && last[1] == name && begin - last[3].get<double>() < kJoin_s) {
+    if (last[0] == row && last[1] == name && begin - last[3].get<double>() < kJoinSeconds) {
       last[3] = rounded(end);
       return;
     }

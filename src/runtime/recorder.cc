@@ -86,12 +86,12 @@ void Recorder::first_token() {
   result_.time_s.ttft_cold = result_.time_s.load + result_.time_s.ttft;
 }
 
-void Recorder::boundary(BoundaryRecord record, TimePoint begin) {
+void Recorder::boundary(const BoundaryRecord& record, TimePoint begin) {
   flush_steps();
   result_.time_s.migration += record.migration_s;
   span("kv", std::to_string(record.from) + " to " + std::to_string(record.to), begin,
        {{"copied_bytes", static_cast<double>(record.copied_bytes)}});
-  result_.boundaries.push_back(std::move(record));
+  result_.boundaries.push_back(record);
 }
 
 void Recorder::memory(const Memory& held) {

@@ -45,7 +45,7 @@ class Recorder {
   void stepped(TimePoint begin, const graph::ProgramShape& shape,
                std::span<const std::int64_t> rungs);
   void first_token();
-  void boundary(BoundaryRecord record, TimePoint begin);
+  void boundary(const BoundaryRecord& record, TimePoint begin);
 
   /// What the cache holds from now on.
   struct Memory {

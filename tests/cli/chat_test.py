@@ -126,9 +126,33 @@ class InATerminal(CliTest):
         self.assertLess(int(again.group(2)), 30)
         self.type("/stats\n")
         self.await_text("2 questions")
+        self.await_text("> ")
         self.type("\x04")
-        _, status = os.waitpid(self.child, 0)
-        self.assertEqual(os.waitstatus_to_exitcode(status), OK)
+        self.assertEqual(self.exit_code(), OK)
+
+    # The terminal would give it as a NUL once a line is edited, and the chat waited on.
+    def test_ctrl_d_before_the_next_question_is_asked_for_ends_the_chat_too(self):
+        self.await_text(r"Ctrl-D ends the chat")
+        self.await_text(r"> ")
+        self.type("Tell me about ships.\n")
+        self.await_text(r"ships\.\s+\S+ \S+ \S+ ")
+        self.type("\x04")
+        self.assertEqual(self.exit_code(), OK)
+        self.assertRegex(self.seen, r"\[\d+ tokens")
+
+    def exit_code(self):
+        """Of the program, which is to end now; what it still says is read."""
+        end = time.monotonic() + 60
+        while True:
+            ended, status = os.waitpid(self.child, os.WNOHANG)
+            if ended:
+                return os.waitstatus_to_exitcode(status)
+            self.assertLess(time.monotonic(), end, f"it does not end: {self.seen[-2000:]}")
+            if select.select([self.terminal], [], [], 0.1)[0]:
+                try:
+                    self.seen += os.read(self.terminal, 65536).decode("utf-8", "replace")
+                except OSError:
+                    pass
 
 
 class Templates(CliTest):
