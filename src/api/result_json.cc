@@ -62,18 +62,19 @@ Json tokens_object(const RunResult& result) {
 
 Json time_object(const RunResult& result) {
   const auto& time = result.time_s;
-  return {{"load", time.load},
-          {"foreground_compile", time.foreground_compile},
-          {"hidden_compile", time.hidden_compile},
-          {"prefill", time.prefill},
-          {"ttft", time.ttft},
-          {"ttft_cold", time.ttft_cold},
-          {"decode", time.decode},
-          {"boundary_wait", time.boundary_wait},
-          {"migration", time.migration},
-          {"kv_allocation", time.kv_allocation},
-          {"critical_path", time.critical_path},
-          {"first_runs", {{"prefill", time.first_runs_prefill}, {"decode", time.first_runs_decode}}}};
+  return {
+      {"load", time.load},
+      {"foreground_compile", time.foreground_compile},
+      {"hidden_compile", time.hidden_compile},
+      {"prefill", time.prefill},
+      {"ttft", time.ttft},
+      {"ttft_cold", time.ttft_cold},
+      {"decode", time.decode},
+      {"boundary_wait", time.boundary_wait},
+      {"migration", time.migration},
+      {"kv_allocation", time.kv_allocation},
+      {"critical_path", time.critical_path},
+      {"first_runs", {{"prefill", time.first_runs_prefill}, {"decode", time.first_runs_decode}}}};
 }
 
 Json compile_object(const CompileRecord& compile) {
