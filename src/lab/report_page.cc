@@ -40,8 +40,11 @@ std::string report_page(const Json& data, const PageParts& parts) {
   // JSON may spell any character as an escape: the text ends nowhere but at its end.
   std::string json = data.dump(-1, ' ', false, Json::error_handler_t::replace);
   replace_all(json, "<", "\\u003c");
-  page += json + "</script>\n<script>" + inside_script(std::string(parts.library)) +
-          "</script>\n<script>\n" + std::string(parts.script) + "</script>\n</html>\n";
+  page += json +
+          "</script>\n<!-- Vega, Vega-Lite and vega-embed: BSD-3-Clause, copyright University of "
+          "Washington Interactive Data Lab -->\n<script>" +
+          inside_script(std::string(parts.library)) + "</script>\n<script>\n" +
+          std::string(parts.script) + "</script>\n</html>\n";
   return page;
 }
 

@@ -257,7 +257,7 @@ class Quick(LabTest):
         chromium = shutil.which("chromium")
         self.assertIsNotNone(chromium, "chromium is missing; run scripts/setup.sh --tests")
         done = subprocess.run(
-            [chromium, "--headless=new", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=20000",
+            [chromium, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--virtual-time-budget=20000",
              f"--user-data-dir={self.path('browser')}", "--enable-logging=stderr", "--dump-dom", *options,
              f"file://{page}"], capture_output=True, text=True, timeout=120)
         said = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
