@@ -19,6 +19,7 @@
 #include "base/printable.h"
 #include "child_process.h"
 #include "lab/curves.h"
+#include "lab/statistics.h"
 #include "lab_machine.h"
 
 namespace ahead::cli {
@@ -135,6 +136,16 @@ std::string without_paths(std::string text, const lab::Places& places) {
   return text;
 }
 
+/// Over the time it ran; null where nothing was sampled.
+Json rss_average(const ChildResult& child) {
+  if (child.rss.empty()) return {};
+  std::vector<lab::Held> held;
+  for (const auto& [seconds, bytes] : child.rss) {
+    held.push_back({seconds, static_cast<double>(bytes)});
+  }
+  return lab::time_weighted(held, std::max(child.seconds, held.back().since_s));
+}
+
 /// One run and what becomes of it.
 struct ArmRunner::Attempt {
   lab::RunRecord run;
@@ -149,6 +160,7 @@ struct ArmRunner::Attempt {
         {"seconds", child.seconds},
         {"first_output_s", child.first_output_s ? Json(*child.first_output_s) : Json()},
         {"rss_peak_bytes", child.rss_peak_bytes},
+        {"rss_avg_bytes", rss_average(child)},
         {"load_before", load_before},
         {"load_after", load_average()}};
     Json rss = Json::array();

@@ -57,6 +57,7 @@ struct Endpoint {
   std::vector<std::string> value;  ///< summed; one may hold a *: then there is a value for each key
   std::vector<std::string> less;   ///< subtracted; one that is not there counts as 0
   std::string per;                 ///< divided by; empty: by nothing
+  double per_less = 0;             ///< what is divided by is so much less: steps behind a first one
   double scale = 1;                ///< multiplied by
   bool more_is_better = false;
 };

@@ -140,7 +140,8 @@ std::vector<std::string> read_pointers(const TomlField& field) {
 }
 
 Endpoint read_endpoint(const TomlField& field, std::set<std::string>& taken) {
-  field.allow_only({"name", "label", "unit", "value", "less", "per", "scale", "better"});
+  field.allow_only(
+      {"name", "label", "unit", "value", "less", "per", "per_less", "scale", "better"});
   Endpoint endpoint{.name = read_name(field.at("name"), taken)};
   endpoint.label = endpoint.name;
   if_there(field, "label", [&](const TomlField& it) { endpoint.label = it.text(); });
@@ -148,6 +149,7 @@ Endpoint read_endpoint(const TomlField& field, std::set<std::string>& taken) {
   endpoint.value = read_pointers(field.at("value"));
   if_there(field, "less", [&](const TomlField& it) { endpoint.less = read_pointers(it); });
   if_there(field, "per", [&](const TomlField& it) { endpoint.per = read_pointers(it).front(); });
+  if_there(field, "per_less", [&](const TomlField& it) { endpoint.per_less = it.real({0, 1e9}); });
   if_there(field, "scale", [&](const TomlField& it) { endpoint.scale = it.real({-1e12, 1e12}); });
   if_there(field, "better",
            [&](const TomlField& it) { endpoint.more_is_better = choice(it, "less", "more"); });

@@ -59,7 +59,7 @@ std::vector<Measured> measure(const Endpoint& endpoint, const Json& result) {
     if (!endpoint.per.empty()) {
       const auto per = number_at(result, with_key(endpoint.per, key));
       whole = whole && per;
-      sum /= per.value_or(1);
+      sum /= per.value_or(1) - endpoint.per_less;
     }
     if (whole && std::isfinite(sum)) values.push_back({key, sum * endpoint.scale});
   }

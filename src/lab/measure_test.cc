@@ -25,6 +25,13 @@ TEST(Measure, SumsLessPerAndScale) {
                    100);
 }
 
+// Thirty tokens are a prompt's last one and twenty-nine steps.
+TEST(Measure, AStepIsOfTheTokensBehindTheFirst) {
+  EXPECT_DOUBLE_EQ(
+      only({.value = {"/time_s/decode"}, .per = "/tokens/generated", .per_less = 1, .scale = 29}),
+      3);
+}
+
 TEST(Measure, WhatIsSubtractedNeedNotBeThere) {
   EXPECT_DOUBLE_EQ(only({.value = {"/time_s/compile"}, .less = {"/time_s/gone"}}), 2);
 }
