@@ -12,10 +12,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cmath>
 #include <csignal>
 #include <cstring>
+#include <deque>
 #include <fstream>
 #include <system_error>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/printable.h"
@@ -26,7 +29,6 @@ namespace {
 constexpr std::size_t kMostOutput = std::size_t{16} << 20U;
 constexpr std::size_t kMostErrors = std::size_t{64} << 10U;
 constexpr std::chrono::milliseconds kLook{20};
-constexpr std::chrono::milliseconds kBetweenSamples{100};
 constexpr std::chrono::seconds kGrace{5};
 /// Samples of memory that are kept: where there are more, every second one goes.
 constexpr std::size_t kMostSamples = 120;
@@ -91,35 +93,91 @@ std::int64_t rss_of(pid_t pid) {
   return resident * ::sysconf(_SC_PAGESIZE);
 }
 
-/// A child that runs.
-class Watch {
+/// Time that passes only while it runs.
+class Stopwatch {
  public:
-  Watch(pid_t pid, const ChildRequest& request, Pipe& out, Pipe& err)
-      : pid_(pid), request_(request), out_(out), err_(err), begin_(clock_.now()) {}
-
-  ChildResult to_its_end() {
-    while (true) {
-      look();
-      int status = 0;
-      rusage used{};
-      const pid_t ended = ::wait4(pid_, &status, WNOHANG, &used);
-      if (ended == pid_) {
-        end(status, used);
-        return std::move(result_);
-      }
-      interrupt();
-    }
+  [[nodiscard]] double seconds() const {
+    return to_seconds(passed_ + (begin_ ? clock_.now() - *begin_ : TimePoint{0}));
+  }
+  void go() { begin_ = clock_.now(); }
+  void stop() {
+    if (begin_) passed_ += clock_.now() - *begin_;
+    begin_.reset();
   }
 
  private:
-  [[nodiscard]] double since_begin() const { return to_seconds(clock_.now() - begin_); }
+  const SteadyClock clock_;
+  TimePoint passed_{0};
+  std::optional<TimePoint> begin_;
+};
 
-  /// Takes what comes, for a moment at most.
-  void look() {
+/// A child that runs, or waits for its turn.
+class Watch {
+ public:
+  explicit Watch(const ChildRequest& request) : request_(request) { start(); }
+  ~Watch() {
+    if (pid_ > 0) ::kill(-pid_, SIGKILL);
+    if (pid_ > 0) ::waitpid(pid_, nullptr, 0);
+  }
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+
+  /// It has ended, or never started.
+  [[nodiscard]] bool over() const { return pid_ <= 0; }
+  [[nodiscard]] ChildResult take_result() { return std::move(result_); }
+
+  /// Watches it for `turn`, or to its end.
+  void run(std::chrono::duration<double> turn) {
+    const double until = ran_.seconds() + turn.count();
+    do {
+      const double left = until - ran_.seconds();
+      look(std::min(kLook, std::chrono::milliseconds(std::max(1L, std::lround(left * 1e3)))));
+      if (has_ended()) return;
+      interrupt();
+    } while (ran_.seconds() < until);
+  }
+  void pause() {
+    ::kill(-pid_, SIGSTOP);
+    ran_.stop();
+  }
+  void go_on() {
+    ran_.go();
+    ::kill(-pid_, SIGCONT);
+  }
+
+ private:
+  void start() {
+    std::vector<char*> words;
+    for (const std::string& word : request_.words) words.push_back(const_cast<char*>(word.c_str()));
+    words.push_back(nullptr);
+    cpu_set_t cores;
+    CPU_ZERO(&cores);
+    for (const int core : request_.cores) CPU_SET(static_cast<std::size_t>(core), &cores);
+
+    Pipe told;
+    ran_.go();
+    pid_ = ::fork();
+    if (pid_ < 0) throw std::system_error(errno, std::generic_category(), "a process for a program");
+    if (pid_ == 0) {
+      become(words.data(), request_.cores.empty() ? nullptr : &cores, out_, err_, told.write);
+    }
+    ::setpgid(pid_, pid_);  // whoever is first
+    out_.close_write();
+    err_.close_write();
+    told.close_write();
+    int error = 0;
+    if (::read(told.read, &error, sizeof error) != static_cast<ssize_t>(sizeof error)) return;
+    ::waitpid(std::exchange(pid_, -1), nullptr, 0);
+    result_.start_error = path_in_quotes(request_.words.front()) +
+                          " cannot be run: " + std::generic_category().message(error);
+  }
+
+  /// Takes what comes, for `most` at most.
+  void look(std::chrono::milliseconds most) {
     std::array<pollfd, 2> files{{{out_.read, POLLIN, 0}, {err_.read, POLLIN, 0}}};
     if (out_ended_) files[0].fd = -1;
     if (err_ended_) files[1].fd = -1;
-    ::poll(files.data(), files.size(), static_cast<int>(kLook.count()));
+    ::poll(files.data(), files.size(), static_cast<int>(most.count()));
     if (files[0].revents != 0) out_ended_ = !take(out_.read, result_.output, kMostOutput);
     if (files[1].revents != 0) err_ended_ = !take(err_.read, result_.errors, kMostErrors);
     sample();
@@ -130,23 +188,25 @@ class Watch {
     const ssize_t count = ::read(file, bytes.data(), bytes.size());
     if (count < 0) return errno == EINTR || errno == EAGAIN;
     if (count == 0) return false;
-    if (&text == &result_.output && !result_.first_output_s) result_.first_output_s = since_begin();
+    if (&text == &result_.output && !result_.first_output_s) {
+      result_.first_output_s = ran_.seconds();
+    }
     text.append(bytes.data(), static_cast<std::size_t>(count));
     keep_last(text, most);
     return true;
   }
 
   void sample() {
-    const TimePoint now = clock_.now();
-    if (now < next_sample_) return;
-    next_sample_ = now + between_;
+    const double now = ran_.seconds();
+    if (now < next_sample_s_) return;
+    next_sample_s_ = now + between_s_;
     const std::int64_t bytes = rss_of(pid_);
-    if (bytes > 0) result_.rss.emplace_back(since_begin(), bytes);
+    if (bytes > 0) result_.rss.emplace_back(now, bytes);
     if (result_.rss.size() <= kMostSamples) return;
     std::vector<std::pair<double, std::int64_t>> half;
     for (std::size_t i = 0; i < result_.rss.size(); i += 2) half.push_back(result_.rss[i]);
     result_.rss = std::move(half);
-    between_ *= 2;
+    between_s_ *= 2;
   }
 
   /// A stop or the timeout ends it: asked first, then not.
@@ -157,33 +217,39 @@ class Watch {
       return;
     }
     result_.stopped = request_.stop.stop_requested();
-    result_.timed_out = !result_.stopped && since_begin() > request_.timeout.count();
+    result_.timed_out = !result_.stopped && ran_.seconds() > request_.timeout.count();
     if (!result_.stopped && !result_.timed_out) return;
     asked_ = now;
     ::kill(-pid_, SIGTERM);
   }
 
-  void end(int status, const rusage& used) {
-    result_.seconds = since_begin();
+  bool has_ended() {
+    int status = 0;
+    rusage used{};
+    if (::wait4(pid_, &status, WNOHANG, &used) != pid_) return false;
+    ran_.stop();
+    result_.seconds = ran_.seconds();
     result_.rss_peak_bytes = used.ru_maxrss * 1024;
     if (WIFEXITED(status)) result_.exit_code = WEXITSTATUS(status);
     if (WIFSIGNALED(status)) result_.signal = WTERMSIG(status);
     ::kill(-pid_, SIGKILL);  // what it left running
     while (!out_ended_) out_ended_ = !take(out_.read, result_.output, kMostOutput);
     while (!err_ended_) err_ended_ = !take(err_.read, result_.errors, kMostErrors);
+    pid_ = -1;
+    return true;
   }
 
   const SteadyClock clock_;
-  const pid_t pid_;
   const ChildRequest& request_;
-  Pipe& out_;
-  Pipe& err_;
-  const TimePoint begin_;
+  Pipe out_;
+  Pipe err_;
+  Stopwatch ran_;
+  pid_t pid_ = -1;  ///< above 0: it has not ended
   ChildResult result_;
   bool out_ended_ = false;
   bool err_ended_ = false;
-  TimePoint next_sample_{0};
-  std::chrono::milliseconds between_ = kBetweenSamples;
+  double next_sample_s_ = 0;
+  double between_s_ = 0.1;
   std::optional<TimePoint> asked_;
 };
 
@@ -214,32 +280,30 @@ std::string ChildResult::failure() const {
 }
 
 ChildResult run_child(const ChildRequest& request) {
-  std::vector<char*> words;
-  for (const std::string& word : request.words) words.push_back(const_cast<char*>(word.c_str()));
-  words.push_back(nullptr);
-  cpu_set_t cores;
-  CPU_ZERO(&cores);
-  for (const int core : request.cores) CPU_SET(static_cast<std::size_t>(core), &cores);
+  Watch watch(request);
+  while (!watch.over()) watch.run(std::chrono::hours(1));
+  return watch.take_result();
+}
 
-  Pipe out;
-  Pipe err;
-  Pipe told;
-  const pid_t pid = ::fork();
-  if (pid < 0) throw std::system_error(errno, std::generic_category(), "a process for a program");
-  if (pid == 0) {
-    become(words.data(), request.cores.empty() ? nullptr : &cores, out, err, told.write);
+std::vector<ChildResult> run_in_turns(const std::vector<ChildRequest>& requests,
+                                      std::chrono::milliseconds turn) {
+  std::deque<Watch> watches;
+  for (const ChildRequest& request : requests) {
+    watches.emplace_back(request);
+    if (!watches.back().over()) watches.back().pause();
   }
-  ::setpgid(pid, pid);  // whoever is first
-  out.close_write();
-  err.close_write();
-  told.close_write();
-  int error = 0;
-  if (::read(told.read, &error, sizeof error) == static_cast<ssize_t>(sizeof error)) {
-    ::waitpid(pid, nullptr, 0);
-    return {.start_error = path_in_quotes(request.words.front()) +
-                           " cannot be run: " + std::generic_category().message(error)};
+  const auto over = [](const Watch& watch) { return watch.over(); };
+  while (!std::all_of(watches.begin(), watches.end(), over)) {
+    for (Watch& watch : watches) {
+      if (watch.over()) continue;
+      watch.go_on();
+      watch.run(turn);
+      if (!watch.over()) watch.pause();
+    }
   }
-  return Watch(pid, request, out, err).to_its_end();
+  std::vector<ChildResult> results;
+  for (Watch& watch : watches) results.push_back(watch.take_result());
+  return results;
 }
 
 }  // namespace ahead::cli

@@ -1,4 +1,5 @@
-// A program run to its end and watched: what it prints, how long it takes, what memory it holds.
+// Programs run to their ends and watched: what they print, how long they take, what memory they
+// hold.
 // May use: base, POSIX.
 #pragma once
 
@@ -19,6 +20,7 @@ struct ChildRequest {
   std::stop_token stop;
 };
 
+/// Seconds are those in which it ran: what others had while it was stopped does not count.
 struct ChildResult {
   std::string start_error;  ///< why it did not start; empty: it did
   int exit_code = -1;       ///< where it ended by itself
@@ -42,5 +44,11 @@ struct ChildResult {
 /// Waits for it. It has a process group of its own, which ends with it, or at the timeout, at a
 /// stop, and when this process dies. Standard input is empty.
 [[nodiscard]] ChildResult run_child(const ChildRequest& request);
+
+/// Several at once that take turns of `turn`, in their order: one runs while the others are
+/// stopped, so that a machine whose speed drifts is as fast for each of them. Their results, in
+/// their order.
+[[nodiscard]] std::vector<ChildResult> run_in_turns(const std::vector<ChildRequest>& requests,
+                                                    std::chrono::milliseconds turn);
 
 }  // namespace ahead::cli

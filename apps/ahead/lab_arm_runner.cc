@@ -9,6 +9,7 @@
 #include <cmath>
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
@@ -17,7 +18,6 @@
 
 #include "ahead/error.h"
 #include "base/printable.h"
-#include "child_process.h"
 #include "lab/curves.h"
 #include "lab/statistics.h"
 #include "lab_machine.h"
@@ -148,8 +148,12 @@ Json rss_average(const ChildResult& child) {
 
 /// One run and what becomes of it.
 struct ArmRunner::Attempt {
+  explicit Attempt(const lab::RunKey& key)
+      : run{.key = key, .result = Json::object(), .curves = Json::object()} {}
+
   lab::RunRecord run;
   ChildResult child;
+  Scratch scratch;
 
   void fail(const std::string& why) {
     if (run.error.empty()) run.error = why;
@@ -169,7 +173,7 @@ struct ArmRunner::Attempt {
     run.curves["rss"] = std::move(rss);
   }
 
-  void take_ahead(const Scratch& scratch) {
+  void take_ahead() {
     run.result = json_of(scratch.file("run.json"));
     shorten(run.result);
     run.curves = lab::curves_of(run.result, json_of(scratch.file("trace.json")));
@@ -263,38 +267,59 @@ void ArmRunner::prepare(const lab::Set& set) {
   if (set.protocol.history) fs::create_directories(options_.history_folder);
 }
 
-std::optional<lab::RunRecord> ArmRunner::run(const lab::RunKey& key) {
-  const lab::Set& set = this->set(key.set);
-  const lab::Arm& arm = this->arm(key.arm);
-  prepare(set);
-  const Scratch scratch;
-  const bool own = arm.command.empty();
-  std::vector<std::string> words =
-      own ? ahead_words(set, arm) : lab::expand(arm.command, lab::values_of(set, options_.places));
-  if (own) {
-    for (const auto& word : {std::string("--json"), scratch.file("run.json"),
-                             std::string("--trace"), scratch.file("trace.json")}) {
+ChildRequest ArmRunner::request(const Attempt& attempt) const {
+  const lab::Set& set = this->set(attempt.run.key.set);
+  const lab::Arm& arm = this->arm(attempt.run.key.arm);
+  std::vector<std::string> words;
+  if (arm.command.empty()) {
+    words = ahead_words(set, arm);
+    for (const auto& word : {std::string("--json"), attempt.scratch.file("run.json"),
+                             std::string("--trace"), attempt.scratch.file("trace.json")}) {
       words.push_back(word);
     }
+  } else {
+    words = lab::expand(arm.command, lab::values_of(set, options_.places));
   }
-  Attempt attempt{.run = {.key = key, .result = Json::object(), .curves = Json::object()}};
-  const double load_before = load_average();
-  attempt.child = run_child({.words = std::move(words),
-                             .cores = set.protocol.cores,
-                             .timeout = std::chrono::duration<double>(set.protocol.timeout_s),
-                             .stop = options_.stop});
-  if (attempt.child.stopped || options_.stop.stop_requested()) return std::nullopt;
+  return {.words = std::move(words),
+          .cores = set.protocol.cores,
+          .timeout = std::chrono::duration<double>(set.protocol.timeout_s),
+          .stop = options_.stop};
+}
+
+/// What became of the process.
+void ArmRunner::take(Attempt& attempt, double load_before) const {
   attempt.fail(attempt.child.failure());
   if (!attempt.run.failed()) {
     try {
-      own ? attempt.take_ahead(scratch) : attempt.take_command();
+      arm(attempt.run.key.arm).command.empty() ? attempt.take_ahead() : attempt.take_command();
     } catch (const std::exception& error) {
       attempt.fail(std::string("its result cannot be read: ") + printable(error.what()));
     }
   }
   attempt.add_process(load_before);
   attempt.run.error = without_paths(attempt.run.error, options_.places);
-  return attempt.run;
+}
+
+std::optional<std::vector<lab::RunRecord>> ArmRunner::run(const std::vector<lab::RunKey>& runs) {
+  const lab::Set& set = this->set(runs.front().set);
+  prepare(set);
+  std::deque<Attempt> attempts;  // their folders do not move
+  std::vector<ChildRequest> requests;
+  for (const lab::RunKey& key : runs) requests.push_back(request(attempts.emplace_back(key)));
+  const double load_before = load_average();
+  if (runs.size() == 1) {
+    attempts.front().child = run_child(requests.front());
+  } else {
+    std::vector<ChildResult> children = run_in_turns(requests, set.protocol.turn);
+    for (std::size_t i = 0; i < children.size(); ++i) attempts[i].child = std::move(children[i]);
+  }
+  if (options_.stop.stop_requested()) return std::nullopt;
+  std::vector<lab::RunRecord> records;
+  for (Attempt& attempt : attempts) {
+    take(attempt, load_before);
+    records.push_back(std::move(attempt.run));
+  }
+  return records;
 }
 
 }  // namespace ahead::cli

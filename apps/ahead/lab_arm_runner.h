@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "child_process.h"
 #include "lab/campaign.h"
 #include "lab/conduct.h"
 #include "lab/placeholders.h"
@@ -27,7 +28,8 @@ class ArmRunner final : public lab::Runner {
   /// there, a name in braces unknown, its check fails.
   void check() const;
 
-  [[nodiscard]] std::optional<lab::RunRecord> run(const lab::RunKey& key) override;
+  [[nodiscard]] std::optional<std::vector<lab::RunRecord>> run(
+      const std::vector<lab::RunKey>& runs) override;
 
  private:
   struct Attempt;
@@ -36,6 +38,8 @@ class ArmRunner final : public lab::Runner {
   [[nodiscard]] std::vector<std::string> ahead_words(const lab::Set& set,
                                                      const lab::Arm& arm) const;
   void prepare(const lab::Set& set);
+  [[nodiscard]] ChildRequest request(const Attempt& attempt) const;
+  void take(Attempt& attempt, double load_before) const;
 
   const lab::Campaign& campaign_;
   const ArmRunnerOptions options_;

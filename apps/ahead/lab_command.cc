@@ -186,6 +186,7 @@ void run(const RunFlags& flags) {
   std::size_t failed = 0;
   const bool whole = lab::conduct({.runs = lab::runs_of(campaign),
                                    .made = made,
+                                   .in_turns = campaign.protocol.turn.count() > 0,
                                    .stop = watch.token(),
                                    .tell =
                                        [&](const lab::Standing& standing) {

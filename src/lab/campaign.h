@@ -2,6 +2,7 @@
 // May use: std.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -23,6 +24,9 @@ struct Protocol {
   bool history = false;     ///< each arm keeps what its runs took, for its next run
   bool cold_file = false;   ///< the model's file is put out of the system's memory before a run
   double cool_down_s = 0;   ///< between two runs
+  /// The arms of a block run at once and take turns of so long, one running while the others are
+  /// stopped: a machine whose speed drifts is then as fast for each. 0: one runs after the other.
+  std::chrono::milliseconds turn{0};
   double timeout_s = 3600;  ///< of one run
 };
 

@@ -47,7 +47,7 @@ bool choice(const TomlField& field, const std::string& no, const std::string& ye
 
 Protocol read_protocol(const TomlField& field) {
   field.allow_only({"blocks", "prompt_tokens", "tokens", "ladder", "cores", "forced", "history",
-                    "file_cache", "cool_down_s", "timeout_s"});
+                    "file_cache", "cool_down_s", "timeout_s", "turn_ms"});
   Protocol protocol;
   read_shape(field, protocol);
   if_there(field, "blocks", [&](const TomlField& it) {
@@ -60,6 +60,9 @@ Protocol read_protocol(const TomlField& field) {
            [&](const TomlField& it) { protocol.cold_file = choice(it, "warm", "cold"); });
   if_there(field, "cool_down_s", [&](const TomlField& it) {
     protocol.cool_down_s = it.real({0, 3600});
+  });
+  if_there(field, "turn_ms", [&](const TomlField& it) {
+    protocol.turn = std::chrono::milliseconds(it.whole({10, 10'000}));
   });
   if_there(field, "timeout_s", [&](const TomlField& it) {
     protocol.timeout_s = it.real({0.1, 1e6});
@@ -108,6 +111,9 @@ Arm read_arm(const TomlField& field, const Campaign& campaign, std::set<std::str
   }
   if_there(field, "check", [&](const TomlField& it) { arm.check = it.texts(); });
   if_there(field, "once", [&](const TomlField& it) { arm.once = it.boolean(); });
+  if (arm.once && campaign.protocol.turn.count() > 0) {
+    field.at("once").refuse("cannot be where arms take turns (turn_ms): it would run beside none");
+  }
   if_there(field, "mark", [&](const TomlField& it) { arm.mark = read_mark(it); });
   if_there(field, "note", [&](const TomlField& it) { arm.note = it.text(); });
   if_there(field, "sets", [&](const TomlField& it) {
@@ -127,28 +133,37 @@ Arm read_arm(const TomlField& field, const Campaign& campaign, std::set<std::str
   return arm;
 }
 
-std::vector<std::string> read_pointers(const TomlField& field) {
+std::vector<std::string> read_pointers(const TomlField& field, const Protocol& protocol) {
   std::vector<std::string> pointers =
       field.is_text() ? std::vector<std::string>{field.text()} : field.texts();
   for (const std::string& pointer : pointers) {
     if (pointer.empty() || pointer.front() != '/') {
       field.refuse("has " + in_quotes(pointer) + "; a place in a result is like '/time_s/prefill'");
     }
+    if (protocol.turn.count() > 0 && pointer.rfind("/process/", 0) != 0) {
+      field.refuse("has " + in_quotes(pointer) +
+                   ", by the clock of an arm, which goes on during the turns of others (turn_ms); "
+                   "take what the lab sees of a process, such as '/process/seconds'");
+    }
   }
   if (pointers.empty()) field.refuse("is an empty list");
   return pointers;
 }
 
-Endpoint read_endpoint(const TomlField& field, std::set<std::string>& taken) {
+Endpoint read_endpoint(const TomlField& field, const Campaign& campaign,
+                       std::set<std::string>& taken) {
+  const Protocol& protocol = campaign.protocol;
   field.allow_only(
       {"name", "label", "unit", "value", "less", "per", "per_less", "scale", "better"});
   Endpoint endpoint{.name = read_name(field.at("name"), taken)};
   endpoint.label = endpoint.name;
   if_there(field, "label", [&](const TomlField& it) { endpoint.label = it.text(); });
   endpoint.unit = field.at("unit").text();
-  endpoint.value = read_pointers(field.at("value"));
-  if_there(field, "less", [&](const TomlField& it) { endpoint.less = read_pointers(it); });
-  if_there(field, "per", [&](const TomlField& it) { endpoint.per = read_pointers(it).front(); });
+  endpoint.value = read_pointers(field.at("value"), protocol);
+  if_there(field, "less", [&](const TomlField& it) { endpoint.less = read_pointers(it, protocol); });
+  if_there(field, "per", [&](const TomlField& it) {
+    endpoint.per = read_pointers(it, protocol).front();
+  });
   if_there(field, "per_less", [&](const TomlField& it) { endpoint.per_less = it.real({0, 1e9}); });
   if_there(field, "scale", [&](const TomlField& it) { endpoint.scale = it.real({-1e12, 1e12}); });
   if_there(field, "better",
@@ -198,7 +213,7 @@ Campaign read(const TomlField& root) {
   }
   std::set<std::string> endpoints;
   for (const TomlField& endpoint : root.at("endpoint").items()) {
-    campaign.endpoints.push_back(read_endpoint(endpoint, endpoints));
+    campaign.endpoints.push_back(read_endpoint(endpoint, campaign, endpoints));
   }
   if_there(root, "comparison", [&](const TomlField& it) {
     for (const TomlField& comparison : it.items()) {

@@ -121,6 +121,20 @@ TEST(CampaignReader, NamesLineAndKeyOfWhatIsWrong) {
   EXPECT_THAT(message(""), HasSubstr("has no name"));
 }
 
+// An arm's own clock goes on while others have their turn.
+TEST(CampaignReader, InTurnsTimeIsWhatTheLabSeesOfAProcess) {
+  const std::string turns = "blocks = 5\nturn_ms = 50";
+  EXPECT_THAT(message(with("blocks = 5", turns)),
+              AllOf(HasSubstr("'/a'"), HasSubstr("turn_ms"), HasSubstr("/process/seconds")));
+  std::string text = with("blocks = 5", turns);
+  for (const std::string pointer : {"/a", "/b", "/c", "/d"}) {
+    text.replace(text.find("\"" + pointer + "\"") + 1, 2, "/process" + pointer);
+  }
+  EXPECT_EQ(read_campaign("c.toml", text).protocol.turn, std::chrono::milliseconds(50));
+  text.replace(text.find("mark = \"simulated\""), 18, "once = true");
+  EXPECT_THAT(message(text), AllOf(HasSubstr("turn_ms"), HasSubstr("once")));
+}
+
 TEST(CampaignReader, PairsNeedArmsThatRunInEveryBlock) {
   EXPECT_THAT(message(with("options = [\"--design\", \"i1\"]", "once = true")),
               HasSubstr("runs once"));

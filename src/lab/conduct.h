@@ -1,4 +1,5 @@
-// Makes a campaign's runs one after the other and keeps each as it ends. May use: base.
+// Makes a campaign's runs, one after the other or those of a block in turns, and keeps them as they
+// end. May use: base.
 #pragma once
 
 #include <functional>
@@ -12,21 +13,22 @@
 
 namespace ahead::lab {
 
-/// Makes a run: in a campaign, a process.
+/// Makes runs: in a campaign, processes.
 class Runner {
  public:
   virtual ~Runner() = default;
-  /// A run that failed says so in RunRecord::error. None where a stop was requested before it
-  /// ended: then it was not made.
-  [[nodiscard]] virtual std::optional<RunRecord> run(const RunKey& key) = 0;
+  /// Makes `runs`, of one block and set, at once: most often there is one. One that failed says so
+  /// in RunRecord::error. None where a stop was requested before they ended: then none was made.
+  [[nodiscard]] virtual std::optional<std::vector<RunRecord>> run(
+      const std::vector<RunKey>& runs) = 0;
 };
 
 /// Where lines go that must not be lost.
 class JournalWriter {
  public:
   virtual ~JournalWriter() = default;
-  /// The line is kept when it returns. Throws Error(kIo).
-  virtual void append(const std::string& line) = 0;
+  /// The lines are kept when it returns. Throws Error(kIo).
+  virtual void append(const std::string& lines) = 0;
 };
 
 /// Where a campaign stands, before a run (`failed` then tells of the one before) and at its end.
@@ -41,6 +43,7 @@ struct Standing {
 struct Conduct {
   std::vector<RunKey> runs;    ///< all of the campaign
   std::vector<TimedRun> made;  ///< of them, before
+  bool in_turns = false;       ///< those of a block and set are made at once
   std::stop_token stop = {};
   std::function<void(const Standing&)> tell;
 };

@@ -1,6 +1,7 @@
 // Campaigns that are stopped and killed, and gone on with.
 #include "lab/conduct.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
@@ -17,16 +18,22 @@ struct Killed : std::runtime_error {
 /// Makes runs, every third of which fails.
 class CountingRunner final : public Runner {
  public:
-  std::optional<RunRecord> run(const RunKey& key) override {
+  std::optional<std::vector<RunRecord>> run(const std::vector<RunKey>& runs) override {
     if (stop_before && *stop_before == made.size()) return std::nullopt;
-    ++made[key];
-    return RunRecord{.key = key,
-                     .error = made.size() % 3 == 0 ? "it failed" : "",
-                     .result = {{"process", {{"seconds", 2.0}}}},
-                     .curves = Json::object()};
+    together.push_back(runs.size());
+    std::vector<RunRecord> records;
+    for (const RunKey& key : runs) {
+      ++made[key];
+      records.push_back({.key = key,
+                         .error = made.size() % 3 == 0 ? "it failed" : "",
+                         .result = {{"process", {{"seconds", 2.0}}}},
+                         .curves = Json::object()});
+    }
+    return records;
   }
 
   std::map<RunKey, int> made;
+  std::vector<std::size_t> together;  ///< how many runs were made at once
   std::optional<std::size_t> stop_before;
 };
 
@@ -106,6 +113,21 @@ TEST(Conduct, KilledAnywhereAndResumedTheRunsAreTheSame) {
     EXPECT_EQ(done, runs_of(campaign()));
     EXPECT_GT(sessions, 1);
   }
+}
+
+// Killed between two lines of a block, what is left of it is made without what was kept.
+TEST(Conduct, InTurnsABlockIsMadeAtOnceAndWhatAKillLeftOfItAfterwards) {
+  CountingRunner runner;
+  CutFile file;
+  file.text = session_line(Json::object());
+  const std::vector<TimedRun> made = {{runs_of(campaign()).front(), 2.0}};
+  EXPECT_TRUE(conduct({.runs = runs_of(campaign()),
+                       .made = made,
+                       .in_turns = true,
+                       .tell = [](const Standing&) {}},
+                      runner, file));
+  EXPECT_THAT(runner.together, testing::ElementsAre(2U, 3U, 3U, 3U, 3U, 3U));
+  EXPECT_EQ(read_journal("f", file.text).runs.size(), 17U);
 }
 
 TEST(Conduct, AStopLeavesWhatWasMade) {

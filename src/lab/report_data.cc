@@ -80,7 +80,8 @@ Json protocol_object(const Protocol& protocol) {
           {"forced", protocol.forced},
           {"history", protocol.history ? "kept" : "none"},
           {"file_cache", protocol.cold_file ? "cold" : "warm"},
-          {"cool_down_s", protocol.cool_down_s}};
+          {"cool_down_s", protocol.cool_down_s},
+          {"turn_ms", protocol.turn.count()}};
 }
 
 Json set_object(const SetAnalysis& analysis) {

@@ -148,7 +148,12 @@ std::string report_markdown(const Campaign& campaign, const Journal& journal,
       std::to_string(analysis.wanted) + " runs, " + std::to_string(analysis.failures.size()) +
       " failed. Medians, with the least and the most in "
       "brackets; effects are means of pairs from the same block, with Student's interval and the "
-      "exact two-sided sign-flip p.\n\n";
+      "exact two-sided sign-flip p.";
+  if (const auto turn = campaign.protocol.turn.count(); turn > 0) {
+    out += " The arms of a block ran at once and took turns of " + std::to_string(turn) +
+           " ms; seconds are those in which a process ran.";
+  }
+  out += "\n\n";
   for (const Json& session : journal.sessions) {
     out += "- " + text_of(session, "began") + ": " + text_of(session, "machine") + "; Ahead " +
            text_of(session, "ahead") + ", commit " + text_of(session, "commit") + "; " +

@@ -99,7 +99,8 @@
         data.failures.length || short ? {class: "warn"} : {});
     const protocol = data.protocol;
     add(main, "p", `Each run is a fresh process. In each of ${protocol.blocks} blocks every arm runs once, in the order of a ` +
-        `Williams design; history of earlier runs: ${protocol.history}; the model's file: ${protocol.file_cache}. Tables give medians, ` +
+        `Williams design${protocol.turn_ms ? `, all at once in turns of ${protocol.turn_ms} ms, and seconds are those in which a process ran` : ""}` +
+        `; history of earlier runs: ${protocol.history}; the model's file: ${protocol.file_cache}. Tables give medians, ` +
         "with the least and the most; effects are means of pairs from the same block with Student's 95 % interval.", {class: "soft"});
     const arms = add(main, "ul", undefined, {class: "soft"});
     for (const arm of data.arms) {
