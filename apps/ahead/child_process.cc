@@ -157,7 +157,8 @@ class Watch {
     Pipe told;
     ran_.go();
     pid_ = ::fork();
-    if (pid_ < 0) throw std::system_error(errno, std::generic_category(), "a process for a program");
+    if (pid_ < 0)
+      throw std::system_error(errno, std::generic_category(), "a process for a program");
     if (pid_ == 0) {
       become(words.data(), request_.cores.empty() ? nullptr : &cores, out_, err_, told.write);
     }

@@ -46,7 +46,8 @@ TEST(ChildProcess, InTurnsOneRunsAtATime) {
   ASSERT_GE(file, 0);
   ::close(file);
   const auto writes = [&](const std::string& letter) {
-    return shell("yes " + letter + " | tr -d '\\n' | head -c 200000 | dd bs=1 status=none >>" + name);
+    return shell("yes " + letter + " | tr -d '\\n' | head -c 200000 | dd bs=1 status=none >>" +
+                 name);
   };
   const auto results = run_in_turns({writes("a"), writes("b")}, std::chrono::milliseconds(10));
   EXPECT_TRUE(results[0].good()) << results[0].failure();

@@ -19,11 +19,11 @@ struct Protocol {
   std::vector<std::int64_t> ladder;           ///< empty: the program's own
   std::vector<int> cores;                     ///< the run is held to these; empty: to none
 
-  std::size_t blocks = 3;   ///< in each every arm runs once
-  std::string forced;       ///< file along whose tokens generation goes; empty: none
-  bool history = false;     ///< each arm keeps what its runs took, for its next run
-  bool cold_file = false;   ///< the model's file is put out of the system's memory before a run
-  double cool_down_s = 0;   ///< between two runs
+  std::size_t blocks = 3;  ///< in each every arm runs once
+  std::string forced;      ///< file along whose tokens generation goes; empty: none
+  bool history = false;    ///< each arm keeps what its runs took, for its next run
+  bool cold_file = false;  ///< the model's file is put out of the system's memory before a run
+  double cool_down_s = 0;  ///< between two runs
   /// The arms of a block run at once and take turns of so long, one running while the others are
   /// stopped: a machine whose speed drifts is then as fast for each. 0: one runs after the other.
   std::chrono::milliseconds turn{0};

@@ -160,10 +160,10 @@ Endpoint read_endpoint(const TomlField& field, const Campaign& campaign,
   if_there(field, "label", [&](const TomlField& it) { endpoint.label = it.text(); });
   endpoint.unit = field.at("unit").text();
   endpoint.value = read_pointers(field.at("value"), protocol);
-  if_there(field, "less", [&](const TomlField& it) { endpoint.less = read_pointers(it, protocol); });
-  if_there(field, "per", [&](const TomlField& it) {
-    endpoint.per = read_pointers(it, protocol).front();
-  });
+  if_there(field, "less",
+           [&](const TomlField& it) { endpoint.less = read_pointers(it, protocol); });
+  if_there(field, "per",
+           [&](const TomlField& it) { endpoint.per = read_pointers(it, protocol).front(); });
   if_there(field, "per_less", [&](const TomlField& it) { endpoint.per_less = it.real({0, 1e9}); });
   if_there(field, "scale", [&](const TomlField& it) { endpoint.scale = it.real({-1e12, 1e12}); });
   if_there(field, "better",

@@ -17,7 +17,8 @@ namespace {
 std::vector<RunKey> next_of(const std::vector<RunKey>& left, bool in_turns) {
   std::vector<RunKey> next;
   for (const RunKey& run : left) {
-    const bool together = in_turns && run.block == left.front().block && run.set == left.front().set;
+    const bool together =
+        in_turns && run.block == left.front().block && run.set == left.front().set;
     if (!next.empty() && !together) break;
     next.push_back(run);
   }

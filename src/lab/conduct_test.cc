@@ -121,11 +121,9 @@ TEST(Conduct, InTurnsABlockIsMadeAtOnceAndWhatAKillLeftOfItAfterwards) {
   CutFile file;
   file.text = session_line(Json::object());
   const std::vector<TimedRun> made = {{runs_of(campaign()).front(), 2.0}};
-  EXPECT_TRUE(conduct({.runs = runs_of(campaign()),
-                       .made = made,
-                       .in_turns = true,
-                       .tell = [](const Standing&) {}},
-                      runner, file));
+  EXPECT_TRUE(conduct(
+      {.runs = runs_of(campaign()), .made = made, .in_turns = true, .tell = [](const Standing&) {}},
+      runner, file));
   EXPECT_THAT(runner.together, testing::ElementsAre(2U, 3U, 3U, 3U, 3U, 3U));
   EXPECT_EQ(read_journal("f", file.text).runs.size(), 17U);
 }
